@@ -111,13 +111,14 @@ class Log:
 
     def update(
         self, stamp_ns: int, status: int, gap: float = 0.0, doubted: bool = False, probability: float = 0.9,
-        kind: int = 0, times: Array | tuple[float, ...] = (np.nan,) * 3,
+        kind: int = 0, times: Array | tuple[float, ...] = (np.nan,) * 3, rate: float = 0.0, rate_sigma: float = 0.01,
     ) -> tuple[Event, ...]:  # fmt: skip
         first = self._last is None
         detected, count = tell_events(
             stamp_ns, stamp_ns if first else self._last, first, np.array([status], np.uint8),
-            np.array([1.0 if doubted else 0.0]), np.array([float(gap)]), np.array([kind], np.uint8),
-            np.array([times], float), self._memory, self._events,
+            np.array([1.0 if doubted else 0.0]), np.array([float(gap)]), np.array([float(rate)]),
+            np.array([float(rate_sigma)]), np.array([kind], np.uint8), np.array([times], float), self._memory,
+            self._events,
         )  # fmt: skip
         self._last = stamp_ns
         return self._log.tell(stamp_ns, self._events[:count], detected, np.array([probability]))

@@ -2,11 +2,11 @@
 
 A change of mode is a DETECTED event. A touchdown or a liftoff is dated back to when the evidence for it began. It
 happened between the last state that did not speak for it and the first that did: where the gap changes sign between the
-two, at the zero of the gap by linear interpolation, and otherwise half way. A foot that had just reached the ground at
-the last state without evidence, or had been slowed down as no leg slows a foot down, touched then: an impact is seen in
-all that speaks for a contact some states later. If the evidence had to add up over several states, a liftoff is at the
-first of them, where the load was gone. The bounds of the event are the last state without evidence, or the one before
-the impact, and the state that tells it.
+two, at the zero of the gap by linear interpolation, and otherwise half way. A foot that was slowed down since that last
+state, or just before it, as no leg slows a foot down was struck, and touched when it was: evidence of a noisy gap
+begins before the impact, that of forces a state or two later. If the evidence had to add up over several states, a
+liftoff is at the first of them, where the load was gone. The bounds of the event are the last state without evidence,
+or one before the impact, and the state that tells it.
 
 A prediction is told when several states in a row agree on it, when it is no nearer than the next state, and when it is
 new or its time has left the bounds that were told last. A prediction that was told stands until the event comes or its
@@ -31,6 +31,7 @@ _UNSEEN_NS = 2_000_000  # for so long, or one state, an impact may be no evidenc
 # What slows a foot down is an impact where it takes this part of its speed, faster than this (m/s²), and more than so
 # many deviations of a rate.
 _STRUCK, _ABRUPT, _SIGMAS = 0.1, 40.0, 4.0
+_NEW = 0.4  # part of a new gap that the low-passed one takes over
 _NEVER_NS = 2**63 - 1  # latest time of an event that may not happen
 _LATEST = 1e9  # s; a later time is never
 
@@ -46,10 +47,11 @@ class LogMemory(NamedTuple):
     calm_gap: Array  # (m,), m, at that state
     begun: Indices  # (m,), the first state with evidence; −1 where there is none
     begun_gap: Array  # (m,), m
-    last_gap: Array  # (m,), m, at the last state
+    height: Array  # (m,), m, the gap of the open contact, low-passed along its rate
     last_rate: Array  # (m,), m/s, of the gap at the last state
-    above: Indices  # (m,), the last state before the open contact reached the ground or was struck; −1 for none
-    reached: Indices  # (m,), when it did
+    before: Indices  # (m,), from when on the open contact may have been struck; −1 where it was not
+    struck: Indices  # (m,), when it probably was
+    slowed: Indices  # (m,), the last state at which that slowed it down
     agreed: Indices  # (m, 4), latest prediction: kind, earliest, latest, and how many states agree on it
     told: Indices  # (m, 3), prediction told last: kind (0 for none), earliest, latest
     waiting: Indices  # (m, COLUMNS), liftoffs that are not sure, as of events_to_learn; kind 0 for none
@@ -98,22 +100,32 @@ def tell_events(
 
 @kernel
 def _note_impact(i, stamp, last_stamp, first, gap, rate, rate_sigmas, memory):
-    """Note when open contact i reached the ground, by linear interpolation of its gap, or was struck: half way."""
-    before, fell = memory.last_gap[i], -memory.last_rate[i]
-    now, period = gap[i], stamp - last_stamp
-    memory.last_gap[i], memory.last_rate[i] = now, rate[i]
-    if first:
-        memory.above[i] = -1
+    """Note when open contact i was struck.
+
+    What it does to the rate is seen at the next state, or at the one after that where it was struck shortly before. The
+    gap says when, too, but is noisy, and over a ground that is known by a millimetre: the middle of the two is taken.
+    """
+    above, fell, period = memory.height[i], -memory.last_rate[i], stamp - last_stamp
+    memory.last_rate[i] = rate[i]
+    if first or memory.last_status[i] >= _STICKING:
+        memory.before[i] = -1
+        memory.height[i] = gap[i]
         return
-    part = -1.0
-    if before > 0.0 and now <= 0.0:
-        part = before / (before - now)
-    elif fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i]) and fell > 0.0:
-        part = 0.5
-    noted = memory.above[i] >= 0 and last_stamp - memory.reached[i] <= max(_UNSEEN_NS, period)
-    if part >= 0.0 and memory.last_status[i] < _STICKING and not noted:
-        memory.above[i] = last_stamp
-        memory.reached[i] = last_stamp + _whole(part * period)
+    expected = above - 0.5e-9 * period * (fell - rate[i])
+    memory.height[i] = expected + _NEW * (gap[i] - expected)
+    if not (fell > 0.0 and fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i])):
+        return
+    if memory.before[i] < 0 or last_stamp - memory.slowed[i] > _UNSEEN_NS:
+        sooner = min(period, _UNSEEN_NS)
+        memory.before[i] = last_stamp - sooner
+        memory.struck[i] = last_stamp + (period // 2 + min(max(_whole(1e9 * above / fell), -sooner), period)) // 2
+    memory.slowed[i] = stamp
+
+
+@kernel
+def _crossed(before, now):
+    """The part of a step at which a gap changed its sign, by linear interpolation; a half, where it did not."""
+    return before / (before - now) if before * now <= 0.0 and before != now else 0.5
 
 
 @kernel
@@ -133,15 +145,11 @@ def _detect(i, stamp, last_stamp, status, gap, memory, event):
     begin, now = stamp, gap[i]
     if added_up:
         begin, now = memory.begun[i], memory.begun_gap[i]
-    part = 0.5
-    if before * now <= 0.0 and before != now:
-        part = before / (before - now)
-    event[2] = begin if added_up and is_open else earliest + _whole(part * (begin - earliest))
+    event[2] = begin if added_up and is_open else earliest + _whole(_crossed(before, now) * (begin - earliest))
     event[3] = earliest
-    reached, unseen = memory.reached[i], max(_UNSEEN_NS, begin - earliest)
-    if not is_open and memory.above[i] >= 0 and earliest - unseen <= reached <= earliest:
-        event[2] = reached
-        event[3] = memory.above[i]
+    if not is_open and memory.before[i] >= 0 and memory.struck[i] >= earliest - max(_UNSEEN_NS, begin - earliest):
+        event[2] = memory.struck[i]
+        event[3] = min(memory.before[i], earliest)
 
 
 @kernel

@@ -107,7 +107,8 @@ def update(
     # observer memory:
     residual, integral, known, drives_before, age,
     # log memory:
-    last_status, calm, calm_gap, begun, begun_gap, last_gap, last_rate, above, reached, agreed, told, waiting, sure,
+    last_status, calm, calm_gap, begun, begun_gap, height, last_rate, before, struck, slowed, agreed, told, waiting,
+    sure,
     # trust table:
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
     fixed, presses, doubt,
@@ -219,7 +220,8 @@ def update(
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, drives_before, age)
     log = LogMemory(
-        last_status, calm, calm_gap, begun, begun_gap, last_gap, last_rate, above, reached, agreed, told, waiting, sure
+        last_status, calm, calm_gap, begun, begun_gap, height, last_rate, before, struck, slowed, agreed, told,
+        waiting, sure,
     )  # fmt: skip
     table = TrustTable(
         bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed, presses,
