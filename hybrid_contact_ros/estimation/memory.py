@@ -20,6 +20,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.stream_offsets import offset_memory
+from hybrid_contact_ros.kernels.estimation.rate_lines import COLUMNS as RATE_COLUMNS
 from hybrid_contact_ros.kernels.estimation.told_events import COLUMNS, LogMemory
 from hybrid_contact_ros.kernels.estimation.update_records import (
     EngineOut,
@@ -56,7 +57,7 @@ class Memory:
         self.mode = state_out(nv, m, TANGENTS)
         self.warm = np.zeros(1, dtype=_CODES)  # whether the last mode was solved
         self.lines = np.full((m, 2, 3), -1.0)
-        self.rate_lines = np.full((m, 3), -1.0)
+        self.rate_lines = np.full((m, RATE_COLUMNS), -1.0)
         self.observer = observer_memory(nv)
         self.log = log_memory(m)
         # All three are forgotten at the first state.

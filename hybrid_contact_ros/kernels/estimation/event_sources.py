@@ -75,7 +75,7 @@ class EventsGiven(NamedTuple):
     load: Array  # (m,), N
     weight: Array  # (m,), of forces, 0 to 1
     lines: Array  # (m, 2, 3), of loads and margins, as of ``follow_line``
-    rate_lines: Array  # (m, 3), of :mod:`.rate_lines`
+    rate_lines: Array  # (m, COLUMNS), of :mod:`.rate_lines`
     gap_sigma: float  # m, of a gap by the sensors
     gap_off: float  # m, to which the gaps of idle contacts are raised: where the ground is, nobody knows
     idle: Codes  # (m,), of :mod:`.hanging`

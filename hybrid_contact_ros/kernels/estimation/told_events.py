@@ -15,12 +15,14 @@ time is over.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.rate_lines import along_rate
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
@@ -31,7 +33,7 @@ _UNSEEN_NS = 2_000_000  # for so long, or one state, an impact may be no evidenc
 # What slows a foot down is an impact where it takes this part of its speed, faster than this (m/s²), and more than so
 # many deviations of a rate.
 _STRUCK, _ABRUPT, _SIGMAS = 0.1, 40.0, 4.0
-_NEW = 0.4  # part of a new gap that the low-passed one takes over
+_GAP_TIME = 0.008  # s, of the low-pass of its gap
 _NEVER_NS = 2**63 - 1  # latest time of an event that may not happen
 _LATEST = 1e9  # s; a later time is never
 
@@ -111,8 +113,8 @@ def _note_impact(i, stamp, last_stamp, first, gap, rate, rate_sigmas, memory):
         memory.before[i] = -1
         memory.height[i] = gap[i]
         return
-    expected = above - 0.5e-9 * period * (fell - rate[i])
-    memory.height[i] = expected + _NEW * (gap[i] - expected)
+    expected = along_rate(1e-9 * period, above, -fell, rate[i])
+    memory.height[i] = expected + (1.0 - math.exp(-1e-9 * period / _GAP_TIME)) * (gap[i] - expected)
     if not (fell > 0.0 and fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i])):
         return
     if memory.before[i] < 0 or last_stamp - memory.slowed[i] > _UNSEEN_NS:

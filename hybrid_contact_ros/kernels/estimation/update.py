@@ -186,7 +186,7 @@ def update(
 
     Args: the members of UpdateSettings, GroundSettings, BeliefUse and BeliefSettings (both prefixed with ``belief_``),
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
-        mode was solved), ``lines`` of EventOut, ``rate_lines`` (m, 3), ObserverMemory, LogMemory, TrustTable,
+        mode was solved), ``lines`` of EventOut, ``rate_lines`` (m, COLUMNS), ObserverMemory, LogMemory, TrustTable,
         TrustMemory and TrustScratch (both with the prefix ``trust_``), EffortCorrection, EffortErrors (``error_``),
         HangMemory (``hang_``), RateNoise, FootStops, FrictionTable and FrictionBounds (both with ``friction_``),
         StanceMemory, GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
@@ -390,7 +390,7 @@ def update(
         heed_tracker(surfaces, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
     heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
-    follow_rates(dt, closed, gap_velocity, rate_lines)
+    follow_rates(dt, closed, gap, gap_sigmas, gap_velocity, rate_lines)
     weigh(settings, given, weight, robot, problem, here, tracker, mode, rate_lines, scratch, out)
     # Estimate the forces a second time, from the momentum.
     observe(settled, robot, here, tracker, observer, solver, scratch, out)

@@ -26,7 +26,7 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import (
     observe_momentum,
     observed_forces,
 )
-from hybrid_contact_ros.kernels.estimation.rate_lines import shows_slope, without_noise
+from hybrid_contact_ros.kernels.estimation.rate_lines import shows_slope, smooth_gaps, without_noise
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne
 from hybrid_contact_ros.kernels.estimation.stance import MOVES
@@ -170,7 +170,7 @@ def _differs(touching, closed, mode):
 @kernel
 def weigh(settings, given, weight, robot, problem, here, tracker, mode, rate_lines, scratch, out):
     """Write the forces and accelerations of the mode, or those that hold without known actuation; between the two
-    accelerations where efforts have a weight between 0 and 1. ``rate_lines``: (m, 3), of :mod:`.rate_lines`."""
+    accelerations where efforts have a weight between 0 and 1. ``rate_lines``: (m, COLUMNS), of :mod:`.rate_lines`."""
     forces, accelerations = scratch.weighed[0], scratch.weighed[1]
     least = 1.0 if given.trusted else 0.0
     for i in range(weight.shape[0]):
@@ -250,8 +250,10 @@ def observe(settled, robot, here, tracker, observer, solver, scratch, out):
 @kernel
 def foretell(settings, given, weight, robot, problem, here, tracker, noise, rate_lines, lines, scratch, ahead, out):
     """Write the next event of each contact. ``noise``: (m,), m/s, of the rates, as it was measured."""
-    expected, rates = scratch.expected, scratch.vectors[0][: weight.shape[0]]
+    m = weight.shape[0]
+    expected, rates, gaps = scratch.expected, scratch.vectors[0][:m], scratch.vectors[1][:m]
     without_noise(noise, here.velocity_sigmas, here.gap_velocity, rate_lines, rates)
+    smooth_gaps(tracker.closed, problem.gap, rate_lines, gaps)
     for i in range(expected.shape[0]):
         for side in range(2):
             for k in range(3):
@@ -259,7 +261,7 @@ def foretell(settings, given, weight, robot, problem, here, tracker, noise, rate
     next_events(
         settings.sigmas, here.gap_sigmas, here.velocity_sigmas, settings.acceleration_sigma, settings.force_sigma,
         settings.horizon, LINE_TIME_CONSTANT, weight, given.dt, tracker.closed, tracker.slipping,
-        robot.friction, problem.gap, rates, here.slip_speed, scratch.load, out.numbers[FRICTION_MARGIN],
+        robot.friction, gaps, rates, here.slip_speed, scratch.load, out.numbers[FRICTION_MARGIN],
         scratch.weighed[1], scratch.slip_acceleration, expected, scratch.estimates[0], scratch.estimates[1], lines,
         out.codes[NEXT_EVENT], ahead.backed, ahead.event_times,
     )  # fmt: skip
