@@ -65,12 +65,13 @@ class StrideCourse(NamedTuple):
 
 
 @kernel
-def follow_course(dt, stamp, first, normals, position, course):
+def follow_course(dt, stamp, first, normals, position, beside, course):
     """Take one state, and follow the lag.
 
     Args:
         dt: s since the last state. stamp: ns. first: whether there is none before.
-        normals: (m, 3). position: (m, 3), m, contact points. course: in and out, StrideCourse.
+        normals: (m, 3). position: (m, 3), m, contact points. beside: (m,), m, by which noise lowers them along these.
+        course: in and out, StrideCourse.
 
     Returns:
         The time of the state, s after the origin.
@@ -87,7 +88,7 @@ def follow_course(dt, stamp, first, normals, position, course):
         _signals(course)
         if lag[TRACKED] > 0.0:
             _follow_lag(dt, now, course)
-        _keep(now, normals, position, course)
+        _keep(now, normals, position, beside, course)
     return now
 
 
@@ -103,7 +104,7 @@ def _signals(course):
 
 
 @kernel
-def _keep(now, normals, position, course):
+def _keep(now, normals, position, beside, course):
     """Remember the present state, if the last one that is remembered is old enough."""
     place, times = course.place, course.times
     if place[COUNT] > 0 and now - times[(place[PLACE] - 1) % KEPT] < 0.99 * SPACING:
@@ -113,7 +114,7 @@ def _keep(now, normals, position, course):
     for k in range(course.now.shape[0]):
         course.signals[here, k] = course.now[k]
     for i in range(position.shape[0]):
-        height = 0.0
+        height = beside[i]
         for c in range(3):
             height += normals[i, c] * position[i, c]
         course.heights[here, i] = height

@@ -6,6 +6,7 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.event_skill import learn_skill, learn_slip, pause_skill
 from hybrid_contact_ros.kernels.estimation.event_sources import EventsGiven, EventsTold, weigh_sources
+from hybrid_contact_ros.kernels.estimation.rate_lines import smooth_gaps
 from hybrid_contact_ros.kernels.estimation.stride_begin import note_event
 from hybrid_contact_ros.kernels.estimation.stride_course import (
     COUNT,
@@ -28,7 +29,11 @@ def weigh_events(
     """Replace the next touchdown or liftoff of each contact by what all sources say of it, with the times' bounds."""
     if course.place[USED] == 0:
         return
-    now = follow_course(given.dt, given.stamp, given.first, robot.normals, problem.position, course)
+    beside = scratch.vectors[0][: weight.shape[0]]
+    smooth_gaps(tracker.closed, problem.gap, rate_lines, beside)
+    for i in range(beside.shape[0]):
+        beside[i] -= problem.gap[i]
+    now = follow_course(given.dt, given.stamp, given.first, robot.normals, problem.position, beside, course)
     if course.place[COUNT] <= 1:
         pause_skill(skill)
     lost = course.lag[LAG] > 0.0 and course.lag[TRACKED] == 0.0
