@@ -13,7 +13,7 @@ STEP = 0.002  # s
 LIFTS_AT = 0.6  # of a stride, in which the foot touches at its end
 JOINTS = 4
 SHIFTS = 2.0 * np.pi * np.arange(JOINTS) / 7.0
-UP = np.array([[0.0, 0.0, 1.0]])
+UP, LEVEL = np.array([[0.0, 0.0, 1.0]]), np.zeros(1)
 
 
 def phase_at(time, change, period=0.6):
@@ -35,7 +35,7 @@ def errors_of_liftoffs(delay, change, seconds=20.0, learns=True):
         rate = (follows[k + 1] - follows[k]) / STEP
         q[:] = 0.3 * np.sin(angle) + 0.1 * np.sin(2.0 * angle) + 0.002 * rng.normal(size=JOINTS)
         v[:] = 2.0 * np.pi * rate * (0.3 * np.cos(angle) + 0.2 * np.cos(2.0 * angle)) + 0.05 * rng.normal(size=JOINTS)
-        now = follow_course(STEP * (k > 0), round(1e9 * times[k]), k == 0, UP, np.zeros((1, 3)), course)
+        now = follow_course(STEP * (k > 0), round(1e9 * times[k]), k == 0, UP, np.zeros((1, 3)), LEVEL, course)
         closed = np.array([phases[k] % 1.0 < LIFTS_AT], np.uint8)
         given = EventsGiven(
             now, STEP, 2.0, 0.1, False, closed, one, -one, np.full((1, 2, 3), np.inf), one, np.zeros(1),

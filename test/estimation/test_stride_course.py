@@ -14,7 +14,7 @@ STEP = 0.002  # s
 LIFTS_AT, TOUCHES_AT = 0.6, 1.0  # of a stride
 JOINTS = 4
 SHIFTS = 2.0 * np.pi * np.arange(JOINTS) / 7.0
-UP = np.array([[0.0, 0.0, 1.0]])
+UP, LEVEL = np.array([[0.0, 0.0, 1.0]]), np.zeros(1)
 SWING = 0.08  # m
 
 
@@ -37,7 +37,7 @@ class Walker:
             self.v += 0.05 * self.noise * self.rng.normal(size=JOINTS)
             place = np.array([[0.0, 0.0, height(phase)]])
             first = self.time == 0.0
-            self.now = follow_course(0.0 if first else STEP, round(1e9 * self.time), first, UP, place, self.course)
+            self.now = follow_course(0.0 if first else STEP, round(1e9 * self.time), first, UP, place, LEVEL, self.course)
             yield phase
             for k in (0, 1):
                 at = LIFTS_AT if k else TOUCHES_AT
@@ -113,7 +113,7 @@ def test_events_a_stride_apart_are_not_enough_where_the_motion_is_another():
     for k in range(2500):
         walker.q += STEP * walker.v
         walker.v += 0.3 * rng.normal(size=JOINTS) - 0.01 * walker.v
-        walker.now = follow_course(STEP * (k > 0), k * 2_000_000, k == 0, UP, np.zeros((1, 3)), walker.course)
+        walker.now = follow_course(STEP * (k > 0), k * 2_000_000, k == 0, UP, np.zeros((1, 3)), LEVEL, walker.course)
         if k % 125 == 0:
             note_event(0, (k // 125) % 2, walker.now, walker.course)
         assert walker.course.lag[TRACKED] == 0.0
@@ -133,7 +133,7 @@ def test_a_pause_and_a_first_state_forget_the_last_stride():
         for _ in walker.go(*steady(3)):
             pass
         assert followed(walker.course.lag) and walker.course.lag[LAG] == pytest.approx(0.5, abs=0.002)
-        follow_course(gap, round(1e9 * (walker.time + gap)), first, UP, np.zeros((1, 3)), walker.course)
+        follow_course(gap, round(1e9 * (walker.time + gap)), first, UP, np.zeros((1, 3)), LEVEL, walker.course)
         assert not followed(walker.course.lag) and (walker.course.lifted < 0).all()
 
 
