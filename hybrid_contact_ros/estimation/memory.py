@@ -19,8 +19,8 @@ from hybrid_contact_ros.estimation.stride_course import event_skill, forget_skil
 from hybrid_contact_ros.kernels.estimation.contact_tracking import UNKNOWN
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
-from hybrid_contact_ros.kernels.estimation.stream_offsets import offset_memory
 from hybrid_contact_ros.kernels.estimation.rate_lines import COLUMNS as RATE_COLUMNS
+from hybrid_contact_ros.kernels.estimation.stream_offsets import offset_memory
 from hybrid_contact_ros.kernels.estimation.told_events import COLUMNS, LogMemory
 from hybrid_contact_ros.kernels.estimation.update_records import (
     EngineOut,

@@ -37,7 +37,9 @@ class Walker:
             self.v += 0.05 * self.noise * self.rng.normal(size=JOINTS)
             place = np.array([[0.0, 0.0, height(phase)]])
             first = self.time == 0.0
-            self.now = follow_course(0.0 if first else STEP, round(1e9 * self.time), first, UP, place, LEVEL, self.course)
+            self.now = follow_course(
+                0.0 if first else STEP, round(1e9 * self.time), first, UP, place, LEVEL, self.course
+            )
             yield phase
             for k in (0, 1):
                 at = LIFTS_AT if k else TOUCHES_AT
