@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.messages.frozen import Frozen
 from hybrid_contact_ros.messages.imu import IMU
 from hybrid_contact_ros.messages.imu_doubts import ImuDoubts
 from hybrid_contact_ros.messages.joint_doubts import JointDoubts
@@ -38,7 +39,8 @@ class Doubts:
 
     def __init__(self, model: Any, with_base: bool, with_imu: bool) -> None:
         self._free_body = model.floating_base and not model.joint_names
-        self._motion = OdometryDoubts()
+        self._first = (7, 6) if model.floating_base else (0, 0)  # joint in q and in v
+        self._motion, self._frozen, self._frozen_base = OdometryDoubts(), Frozen(), Frozen()
         self._joints, self._stamps = JointDoubts(model), StampDoubts(model)
         self._imu = ImuDoubts(with_base) if with_imu else None
         self._legs = LegDoubts(model) if with_base else None
@@ -47,18 +49,31 @@ class Doubts:
     def reset(self) -> None:
         """Forget the streams."""
         self._odd_base = ""
-        for each in (self._motion, self._joints, self._stamps, self._imu, self._legs):
+        for each in (
+            self._motion, self._joints, self._stamps, self._imu, self._legs, self._frozen, self._frozen_base,
+        ):  # fmt: skip
             if each is not None:
                 each.reset()
 
     def odometry(self, stamp: int, base: Base) -> Iterator[Doubt]:
         """Of an odometry."""
+        self._odd_base = self._frozen_base.add(stamp, base.numbers[:7], base.numbers[7:13])
+        if self._odd_base:
+            self._motion.reset()
+            yield Doubt(ODOM, "frozen", self._odd_base)
+            return
         self._odd_base = self._motion.add(stamp, base)
         if self._odd_base:
             yield Doubt(ODOM, "twist", self._odd_base)
 
     def state(self, state: RobotState) -> Iterator[Doubt]:
         """Of a state, before its inertial measurement is there."""
+        if odd := self._frozen.add(state.stamp_ns, state.q[self._first[0] :], state.v[self._first[1] :]):
+            for each in (self._stamps, self._joints, self._legs):
+                if each is not None:
+                    each.reset()
+            yield Doubt(JOINTS, "frozen", odd)
+            return
         if odd := self._stamps.add(state):
             yield Doubt(ODOM if self._free_body else JOINTS, "stamp_unit", odd)
         odd_rates = "" if self._free_body else self._joints.add(state)

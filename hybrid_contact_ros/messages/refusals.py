@@ -28,6 +28,7 @@ REASONS: dict[str, str] = {
     "stale": "the message is older than input.stale_after",
     "future": "the stamp is ahead of the clock by more than input.stale_after",
     "velocity_from_positions": "velocity is missing: the slope of the last positions is taken for it",
+    "frozen": "the numbers stay the same, while stamps go on and velocities are not zero",
     "velocity": "velocities are not the rates of the positions",
     "effort_not_finite": "an effort is NaN or infinite: the state is used without effort",
     "effort_implausible": "an effort is far beyond what the joint can give: the state is used without effort",
@@ -67,8 +68,9 @@ ADVICE: dict[str, str] = {
     "stale": "compare the clocks of the machines, or raise input.stale_after",
     "future": "compare the clocks of the machines, and use_sim_time with the source of the stamps",
     "velocity_from_positions": "publish velocities if the driver measures them: slopes are late by 4 ms, and noisy",
+    "frozen": "look at the driver, which repeats its last measurement; publish what is measured, or nothing",
     "velocity": "publish rad/s or m/s, or leave velocity empty: the slopes of the positions are taken then",
-    "effort_not_finite": "look at the driver; leave effort empty where none is measured",
+    "effort_not_finite": "leave effort empty where none is measured; name joints that never have any in locked_joints",
     "effort_implausible": "check the unit and the sensor; else correct the URDF's limits or raise input.limit_factor",
     "covariance": "publish zeros, or -1 in the first entry, where a covariance is unknown",
     "twist": "publish m and m/s, the twist in the axes of child_frame_id or with twist_in_world, and x, y, z, w",
@@ -90,7 +92,7 @@ USED = frozenset(list(REASONS)[list(REASONS).index("stale") :])
 joint state that waited for the odometry is dropped."""
 
 
-DOUBTS = frozenset({"velocity", "twist", "stamp_unit", "legs", "imu_units"})
+DOUBTS = frozenset({"frozen", "velocity", "twist", "stamp_unit", "legs", "imu_units"})
 """Reasons for which numbers contradict each other: whatever is made of a recording, one should know of them."""
 
 
