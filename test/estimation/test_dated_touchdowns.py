@@ -86,3 +86,13 @@ def test_an_impact_that_closed_nothing_dates_no_later_touchdown():
         log.update(k * PERIOD, OPEN, gap=0.019 - 0.001 * (k - 2), rate=-0.5)
     (event,) = log.update(20 * PERIOD, STICKING, gap=-0.001, rate=-0.48, doubted=True)
     assert event.time_ns > 19 * PERIOD
+
+
+def test_states_that_are_far_apart_show_no_impact():
+    """At 20 Hz a foot that comes down at 3 m/s is still at the next state, and so would be one that its leg stopped."""
+    period = 50_000_000
+    log = Log()
+    for k in range(4):
+        log.update((k + 1) * period, OPEN, gap=0.5 - 0.15 * k, rate=-3.0)
+    (event,) = log.update(5 * period, STICKING, gap=-0.02, rate=0.0, doubted=True)
+    assert event.time_ns == pytest.approx(4 * period + period * 0.05 / 0.07, abs=2)

@@ -33,6 +33,7 @@ _UNSEEN_NS = 2_000_000  # for so long, or one state, an impact may be no evidenc
 # What slows a foot down is an impact where it takes this part of its speed, faster than this (m/s²), and more than so
 # many deviations of a rate.
 _STRUCK, _ABRUPT, _SIGMAS = 0.1, 40.0, 4.0
+_LONGEST_STEP_NS = 10_000_000  # between states, in which a leg may not have done the same
 _GAP_TIME = 0.008  # s, of the low-pass of its gap
 _NEVER_NS = 2**63 - 1  # latest time of an event that may not happen
 _LATEST = 1e9  # s; a later time is never
@@ -115,7 +116,9 @@ def _note_impact(i, stamp, last_stamp, first, gap, rate, rate_sigmas, memory):
         return
     expected = along_rate(1e-9 * period, above, -fell, rate[i])
     memory.height[i] = expected + (1.0 - math.exp(-1e-9 * period / _GAP_TIME)) * (gap[i] - expected)
-    if not (fell > 0.0 and fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i])):
+    if fell <= 0.0 or period > _LONGEST_STEP_NS:
+        return
+    if not (fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i])):
         return
     if memory.before[i] < 0 or last_stamp - memory.slowed[i] > _UNSEEN_NS:
         sooner = min(period, _UNSEEN_NS)
