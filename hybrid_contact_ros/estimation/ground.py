@@ -55,6 +55,7 @@ def stance_memory(m: int) -> StanceMemory:
         stance_height=np.zeros(m),
         stance_variance=np.zeros(m),
         touched_height=np.zeros(m),
+        touched_load=np.zeros(m),
         touched_lead=np.zeros(m),
         stance_start=np.zeros((m, 3)),
         travel=np.zeros((m, 3)),

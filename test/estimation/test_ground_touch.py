@@ -38,16 +38,18 @@ class Ahead(NamedTuple):
     link_of: np.ndarray = np.zeros(1, np.int64)
 
 
-def touched(gaps: np.ndarray, loaded: np.ndarray) -> tuple[float, float]:
-    """Where a foot with these gaps (m) touched, and the lead of that, once it stands; 50 N press where ``loaded``."""
+def touched(gaps: np.ndarray, loaded: np.ndarray, closed: int = 1) -> tuple[float, float]:
+    """Where a foot with these gaps (m) touched, and the lead of that, once it stands; 50 N press where ``loaded``, or
+    those of ``loaded``, if it has numbers. ``closed``: whether it is believed to be closed before it stops."""
     memory = stance_memory(1)
     settings = ground_settings(EstimatorConfig().ground, 150.0, 4, False)
     rates = np.gradient(gaps, DT)
     for gap, rate, load in zip(gaps, rates, loaded, strict=True):
-        memory.pressing[0] = 50.0 if load else 0.0
+        memory.pressing[0] = load if loaded.dtype == float else 50.0 * bool(load)
         here = Here(np.array([rate]), np.array([[rate, 0.0, 0.0]]), np.array([1e-3]))
         if follow_stance(
-            0, 1, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.ones(1, np.uint8)),
+            0, 1, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here,
+            Tracker(np.array([closed or gap < 1e-4], np.uint8)),
             memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
         ):  # fmt: skip
             memory.entry[0] = 0  # it is in the map
@@ -61,6 +63,29 @@ def test_a_foot_that_falls_on_faster_has_not_touched_where_a_load_was_seen(early
     gaps = np.concatenate((fall, np.zeros(200)))
     height, lead = touched(gaps, np.arange(gaps.size) * DT >= 0.06 - early)
     assert abs(height) < 0.005 and lead < 0.0
+
+
+def slowed_down_swing() -> tuple[np.ndarray, np.ndarray]:
+    """A foot that its leg lowers to the ground from 30 mm, ever more slowly, and then strikes it; and when it does."""
+    t = DT * np.arange(90)
+    swing = 0.33 * (0.09 - t) + 0.6 * (0.09 - t) ** 2  # m; from 0.44 to 0.33 m/s
+    return np.concatenate((swing, np.zeros(200))), DT * np.arange(290) >= 0.09
+
+
+@pytest.mark.parametrize("newtons", [16.0, 30.0])
+def test_a_load_that_does_not_grow_while_an_open_foot_goes_down_was_an_error_and_no_soft_ground(newtons):
+    """Efforts of a hexapod that did not quite explain the motion of its leg pressed on a foot 18 mm up, whose foothold
+    was 21 mm too high."""
+    gaps, strikes = slowed_down_swing()
+    phantom = newtons * (1.0 - np.arange(gaps.size) * DT)
+    height, _ = touched(gaps, np.where(strikes, 80.0, phantom), closed=0)
+    assert abs(height) < 0.0025
+
+
+def test_soft_ground_that_bears_more_the_deeper_an_open_foot_is_in_it_was_touched_at_its_surface():
+    gaps, _ = slowed_down_swing()  # the surface is 20 mm up; 3 N a millimetre
+    height, _ = touched(gaps, np.clip(3000.0 * (0.02 - gaps), 0.0, None), closed=0)
+    assert 0.012 < height < 0.02
 
 
 def test_a_foot_that_soft_ground_slows_down_has_touched_where_its_load_was_seen():
@@ -100,7 +125,8 @@ def test_a_foot_that_is_lifted_slowly_forgets_how_far_the_base_moved_on_while_it
     for gap, rate in zip(gaps, np.gradient(gaps, DT), strict=True):
         here = Here(np.array([rate]), np.array([[rate, 0.0, 0.0]]), np.array([1e-3]))
         follow_stance(
-            0, 0, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.ones(1, np.uint8)),
+            0, 0, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here,
+            Tracker(np.ones(1, np.uint8)),
             memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
         )  # fmt: skip
         if memory.standing[0] > 0.1 and gap == 0.0:

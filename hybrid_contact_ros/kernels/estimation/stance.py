@@ -31,6 +31,7 @@ _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single foothold
 _PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
 _FLIES = 0.3  # m/s
 _LIFTED = 0.0015  # m, above where it stood
+_DEEPER = 0.002  # m, in which soft ground bears more for certain
 _SINKS = 0.15  # s: what moves later than this, and no faster than a base drifts, is the base; faster, it is the foot,
 # which sinks deeper under a load that grows
 _RISES = 0.001  # m/s, at which the ground under one foot seems to rise where the base is tilted by its drift
@@ -50,6 +51,7 @@ class StanceMemory(NamedTuple):
     stance_height: Array  # (m,), m, mean and variance of the height while it is
     stance_variance: Array  # (m,), m²
     touched_height: Array  # (m,), m, where the load began to be seen
+    touched_load: Array  # (m,), N, that load
     touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags; or less
     # than zero, by which it would have, of a foot that was seen to fall on until then
     stance_start: Array  # (m, 3), m, where that began
@@ -135,9 +137,13 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
         memory.standing[i] = max(memory.standing[i] + given.dt, 1e-9) if begun else 1e-9
         # What still falls faster than when a load began to be seen, has not touched yet: the load was none.
         falls = begun and -here.gap_velocity[i] > abs(memory.touched_lead[i]) * gain + ground.still_speed
+        # Ground that gives way bears more the deeper a foot is in it: a load that does not grow was an error of it.
+        deeper = loads > 0 and not tracker.closed[i] and memory.touched_height[i] - problem.gap[i] > _DEEPER
+        falls = falls or (begun and deeper and memory.pressing[i] <= memory.touched_load[i])
         if not begun or falls:
             speed = max(-memory.point_velocity[i, 0], -here.gap_velocity[i], 0.0)
             memory.touched_height[i] = problem.gap[i]
+            memory.touched_load[i] = memory.pressing[i]
             memory.touched_lead[i] = (-speed if falls else speed) / gain if gain > 0.0 else 0.0
         memory.stance_height[i] = problem.gap[i]
         memory.stance_variance[i] = noise

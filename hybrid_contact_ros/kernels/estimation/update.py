@@ -135,7 +135,7 @@ def update(
     friction_time_to_slip, friction_warning,
     # stance memory:
     point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
-    touched_height, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
+    touched_height, touched_load, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_fitted, map_numbers,
@@ -245,7 +245,7 @@ def update(
     )  # fmt: skip
     stance = StanceMemory(
         point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
-        touched_height, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
+        touched_height, touched_load, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
     )  # fmt: skip
     footholds = GroundMap(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
