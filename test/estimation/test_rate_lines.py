@@ -70,3 +70,12 @@ def test_after_a_pause_a_gap_is_where_it_is_seen():
     gap = Gap()
     gap.add(0.0, 0.05, -0.4)
     assert gap.add(0.5, 0.046, 0.4) == pytest.approx(0.046, abs=1e-9)
+
+
+def test_a_state_of_the_same_or_an_earlier_stamp_moves_no_gap():
+    gap = Gap()
+    for _ in range(20):
+        gap.add(1e-3, 0.03, -0.1)
+    before = gap.lines[0, GAP]
+    for dt in (0.0, -0.01, -100.0):
+        assert gap.add(dt, 0.031, -0.1) == pytest.approx(before, abs=1e-12)

@@ -28,19 +28,23 @@ def follow_rates(dt, closed, gap, gap_sigmas, rate, lines):
         if closed[i]:
             lines[i, 2] = -1.0
             continue
-        expected = along_rate(dt, lines[i, GAP], lines[i, _RATE], rate[i])
-        new = 1.0 - math.exp(-max(dt, 0.0) / _GAP_TIME)
-        if lines[i, 2] < 0.0 or abs(gap[i] - expected) > _JUMPS * gap_sigmas[i]:
-            new = 1.0
-        lines[i, GAP] = expected + new * (gap[i] - expected)
+        most = _JUMPS * gap_sigmas[i] if lines[i, 2] >= 0.0 else -1.0
+        lines[i, GAP] = low_passed(dt, lines[i, GAP], lines[i, _RATE], rate[i], gap[i], most)
         lines[i, _RATE] = rate[i]
         follow_line(dt, LINE_TIME_CONSTANT, rate[i], lines[i])
 
 
 @kernel
-def along_rate(dt, gap, before, rate):
-    """Where a gap is ``dt`` s later, that had the rate ``before`` and has now this one."""
-    return gap + 0.5 * max(dt, 0.0) * (before + rate)
+def low_passed(dt, last, before, rate, gap, most):
+    """A gap, m, low-passed along its rate over 8 ms; taken as it is where it is off by more than ``most``.
+
+    Args: dt: s since it was ``last``, with the rate ``before``. rate: now, m/s.
+    """
+    dt = max(dt, 0.0)
+    expected = last + 0.5 * dt * (before + rate)
+    if abs(gap - expected) > most:
+        return gap
+    return expected + (1.0 - math.exp(-dt / _GAP_TIME)) * (gap - expected)
 
 
 @kernel

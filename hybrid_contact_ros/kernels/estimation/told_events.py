@@ -22,7 +22,7 @@ import numpy as np
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.rate_lines import along_rate
+from hybrid_contact_ros.kernels.estimation.rate_lines import low_passed
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
@@ -34,7 +34,6 @@ _UNSEEN_NS = 2_000_000  # for so long, or one state, an impact may be no evidenc
 # many deviations of a rate.
 _STRUCK, _ABRUPT, _SIGMAS = 0.1, 40.0, 4.0
 _LONGEST_STEP_NS = 10_000_000  # between states, in which a leg may not have done the same
-_GAP_TIME = 0.008  # s, of the low-pass of its gap
 _NEVER_NS = 2**63 - 1  # latest time of an event that may not happen
 _LATEST = 1e9  # s; a later time is never
 
@@ -108,14 +107,13 @@ def _note_impact(i, stamp, last_stamp, first, gap, rate, rate_sigmas, memory):
     What it does to the rate is seen at the next state, or at the one after that where it was struck shortly before. The
     gap says when, too, but is noisy, and over a ground that is known by a millimetre: the middle of the two is taken.
     """
-    above, fell, period = memory.height[i], -memory.last_rate[i], stamp - last_stamp
+    above, fell, period = memory.height[i], -memory.last_rate[i], max(stamp - last_stamp, 0)
     memory.last_rate[i] = rate[i]
     if first or memory.last_status[i] >= _STICKING:
         memory.before[i] = -1
         memory.height[i] = gap[i]
         return
-    expected = along_rate(1e-9 * period, above, -fell, rate[i])
-    memory.height[i] = expected + (1.0 - math.exp(-1e-9 * period / _GAP_TIME)) * (gap[i] - expected)
+    memory.height[i] = low_passed(1e-9 * period, above, -fell, rate[i], gap[i], math.inf)
     if fell <= 0.0 or period > _LONGEST_STEP_NS:
         return
     if not (fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i])):
