@@ -132,8 +132,6 @@ def log_memory(m: int) -> LogMemory:
         calm_gap=np.zeros(m),
         begun=np.full(m, -1, dtype=_INDICES),
         begun_gap=np.zeros(m),
-        height=np.zeros(m),
-        last_rate=np.zeros(m),
         before=np.full(m, -1, dtype=_INDICES),
         struck=np.zeros(m, dtype=_INDICES),
         slowed=np.zeros(m, dtype=_INDICES),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.config import ActivationConfig, PredictionConfig
 from hybrid_contact_ros.estimation.answers import mode_sequence
 from hybrid_contact_ros.estimation.events import EventLog
@@ -18,8 +19,9 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import (
     observed_forces,
 )
 from hybrid_contact_ros.kernels.estimation.observed_forces import contact_motions
+from hybrid_contact_ros.kernels.estimation.rate_lines import COLUMNS, follow_rates
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
-from hybrid_contact_ros.kernels.estimation.told_events import tell_events
+from hybrid_contact_ros.kernels.estimation.told_events import note_impacts, tell_events
 from hybrid_contact_ros.kernels.estimation.update_steps import SLIP_TIME_CONSTANT
 from hybrid_contact_ros.kernels.modes.records import mode_scratch
 from hybrid_contact_ros.mechanics.problem import ContactProblem
@@ -27,6 +29,7 @@ from hybrid_contact_ros.modes.workspace import TOLERANCE, ModeWorkspace, mode_st
 from hybrid_contact_ros.prediction import Event, ModeSequence
 
 Array = NDArray[np.float64]
+_NO_JUMP = np.array([np.inf])
 
 
 class Tracker:
@@ -107,18 +110,21 @@ class Log:
 
     def __init__(self) -> None:
         self._memory, self._log, self._last = log_memory(1), EventLog(1), None
-        self._events = lists_out(1, 1).events
+        self._events, self._lines = lists_out(1, 1).events, np.full((1, COLUMNS), -1.0)
 
     def update(
         self, stamp_ns: int, status: int, gap: float = 0.0, doubted: bool = False, probability: float = 0.9,
         kind: int = 0, times: Array | tuple[float, ...] = (np.nan,) * 3, rate: float = 0.0, rate_sigma: float = 0.01,
     ) -> tuple[Event, ...]:  # fmt: skip
         first = self._last is None
+        last = stamp_ns if first else self._last
+        rates, closed = np.array([float(rate)]), np.array([status >= ContactStatus.STICKING], np.uint8)
+        note_impacts(stamp_ns, last, first, rates, np.array([float(rate_sigma)]), self._lines, self._memory)
+        follow_rates(1e-9 * (stamp_ns - last), closed, np.array([float(gap)]), _NO_JUMP, rates, self._lines)
         detected, count = tell_events(
-            stamp_ns, stamp_ns if first else self._last, first, np.array([status], np.uint8),
-            np.array([1.0 if doubted else 0.0]), np.array([float(gap)]), np.array([float(rate)]),
-            np.array([float(rate_sigma)]), np.array([kind], np.uint8), np.array([times], float), self._memory,
-            self._events,
+            stamp_ns, last, first, np.array([status], np.uint8),
+            np.array([1.0 if doubted else 0.0]), np.array([float(gap)]), np.array([kind], np.uint8),
+            np.array([times], float), self._memory, self._events,
         )  # fmt: skip
         self._last = stamp_ns
         return self._log.tell(stamp_ns, self._events[:count], detected, np.array([probability]))

@@ -15,7 +15,7 @@ _GAP_TIME = 0.008  # s, of the low-pass of a gap
 _JUMPS = 5.0  # deviations of a gap, by which it is another one
 COLUMNS = 5
 """Of a line: value, rate and age, as of ``follow_line``; the low-passed gap, m; and the last rate, m/s."""
-GAP, _RATE = 3, 4
+GAP, RATE = 3, 4
 # Part of a rate's deviation that its noise is at least, and deviations within which a rate differs from its line by it.
 _NOISY, _SIGMAS = 0.5, 3.0
 
@@ -28,23 +28,13 @@ def follow_rates(dt, closed, gap, gap_sigmas, rate, lines):
         if closed[i]:
             lines[i, 2] = -1.0
             continue
-        most = _JUMPS * gap_sigmas[i] if lines[i, 2] >= 0.0 else -1.0
-        lines[i, GAP] = low_passed(dt, lines[i, GAP], lines[i, _RATE], rate[i], gap[i], most)
-        lines[i, _RATE] = rate[i]
+        expected = lines[i, GAP] + 0.5 * max(dt, 0.0) * (lines[i, RATE] + rate[i])
+        new = 1.0 - math.exp(-max(dt, 0.0) / _GAP_TIME)
+        if lines[i, 2] < 0.0 or abs(gap[i] - expected) > _JUMPS * gap_sigmas[i]:
+            new = 1.0
+        lines[i, GAP] = expected + new * (gap[i] - expected)
+        lines[i, RATE] = rate[i]
         follow_line(dt, LINE_TIME_CONSTANT, rate[i], lines[i])
-
-
-@kernel
-def low_passed(dt, last, before, rate, gap, most):
-    """A gap, m, low-passed along its rate over 8 ms; taken as it is where it is off by more than ``most``.
-
-    Args: dt: s since it was ``last``, with the rate ``before``. rate: now, m/s.
-    """
-    dt = max(dt, 0.0)
-    expected = last + 0.5 * dt * (before + rate)
-    if abs(gap - expected) > most:
-        return gap
-    return expected + (1.0 - math.exp(-dt / _GAP_TIME)) * (gap - expected)
 
 
 @kernel

@@ -15,14 +15,13 @@ time is over.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 
 from hybrid_contact_ros.codes import ContactStatus, EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.rate_lines import low_passed
+from hybrid_contact_ros.kernels.estimation.rate_lines import GAP, RATE
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 _TOUCHDOWN, _LIFTOFF = int(EventKind.TOUCHDOWN), int(EventKind.LIFTOFF)
@@ -49,8 +48,6 @@ class LogMemory(NamedTuple):
     calm_gap: Array  # (m,), m, at that state
     begun: Indices  # (m,), the first state with evidence; −1 where there is none
     begun_gap: Array  # (m,), m
-    height: Array  # (m,), m, the gap of the open contact, low-passed along its rate
-    last_rate: Array  # (m,), m/s, of the gap at the last state
     before: Indices  # (m,), from when on the open contact may have been struck; −1 where it was not
     struck: Indices  # (m,), when it probably was
     slowed: Indices  # (m,), the last state at which that slowed it down
@@ -61,16 +58,41 @@ class LogMemory(NamedTuple):
 
 
 @kernel
-def tell_events(
-    stamp, last_stamp, first, status, evidence, gap, rate, rate_sigmas, kind, times, memory, events
-):  # fmt: skip
+def note_impacts(stamp, last_stamp, first, rate, rate_sigmas, lines, memory):
+    """Note which open contacts were struck since the last state.
+
+    What an impact does to a rate is seen at the next state, or at the one after that where it came shortly before. The
+    gap says when, too, but is noisy, and over a ground that is known by a millimetre: the middle of the two is taken.
+
+    Args: stamp, last_stamp, first: as of :func:`tell_events`. rate: φ̇ (m,), m/s, with its deviations. lines: (m,
+        COLUMNS), of :mod:`.rate_lines`, as of the last state. memory: in and out, LogMemory.
+    """
+    period = max(stamp - last_stamp, 0)
+    for i in range(rate.shape[0]):
+        above, fell = lines[i, GAP], -lines[i, RATE]
+        if first or memory.last_status[i] >= _STICKING or lines[i, 2] < 0.0:
+            memory.before[i] = -1
+            continue
+        if fell <= 0.0 or period > _LONGEST_STEP_NS:
+            continue
+        if not (fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i])):
+            continue
+        if memory.before[i] < 0 or last_stamp - memory.slowed[i] > _UNSEEN_NS:
+            sooner = min(period, _UNSEEN_NS)
+            memory.before[i] = last_stamp - sooner
+            memory.struck[i] = last_stamp + (period // 2 + min(max(_whole(1e9 * above / fell), -sooner), period)) // 2
+        memory.slowed[i] = stamp
+
+
+@kernel
+def tell_events(stamp, last_stamp, first, status, evidence, gap, kind, times, memory, events):
     """Write the events of one state, the detected ones first.
 
     Args:
         stamp, last_stamp: ns, of this state and the one before it; ``first`` where there is none before.
         status: (m,) uint8, ContactStatus. evidence: (m,), positive where something speaks against the status before.
-        gap: φ (m,), m. rate: φ̇ (m,), m/s, with its deviations, ``rate_sigmas``. kind: (m,) uint8, EventKind, times:
-            (m, 3), s; of next_events. memory: in and out, LogMemory.
+        gap: φ (m,), m. kind: (m,) uint8, EventKind, times: (m, 3), s; of next_events. memory: in and out, LogMemory,
+            with the impacts of this state (:func:`note_impacts`).
         events: out, (2 m, COLUMNS) int64.
 
     Returns:
@@ -78,7 +100,6 @@ def tell_events(
     """
     count = 0
     for i in range(status.shape[0]):
-        _note_impact(i, stamp, last_stamp, first, gap, rate, rate_sigmas, memory)
         if not first and status[i] != memory.last_status[i]:
             _detect(i, stamp, last_stamp, status, gap, memory, events[count])
             memory.told[i, 0] = memory.told[i, 1] = memory.told[i, 2] = 0
@@ -98,31 +119,6 @@ def tell_events(
             memory.begun_gap[i] = gap[i]
         memory.last_status[i] = status[i]
     return detected, count
-
-
-@kernel
-def _note_impact(i, stamp, last_stamp, first, gap, rate, rate_sigmas, memory):
-    """Note when open contact i was struck.
-
-    What it does to the rate is seen at the next state, or at the one after that where it was struck shortly before. The
-    gap says when, too, but is noisy, and over a ground that is known by a millimetre: the middle of the two is taken.
-    """
-    above, fell, period = memory.height[i], -memory.last_rate[i], max(stamp - last_stamp, 0)
-    memory.last_rate[i] = rate[i]
-    if first or memory.last_status[i] >= _STICKING:
-        memory.before[i] = -1
-        memory.height[i] = gap[i]
-        return
-    memory.height[i] = low_passed(1e-9 * period, above, -fell, rate[i], gap[i], math.inf)
-    if fell <= 0.0 or period > _LONGEST_STEP_NS:
-        return
-    if not (fell + rate[i] > max(_STRUCK * fell, _ABRUPT * 1e-9 * period, _SIGMAS * rate_sigmas[i])):
-        return
-    if memory.before[i] < 0 or last_stamp - memory.slowed[i] > _UNSEEN_NS:
-        sooner = min(period, _UNSEEN_NS)
-        memory.before[i] = last_stamp - sooner
-        memory.struck[i] = last_stamp + (period // 2 + min(max(_whole(1e9 * above / fell), -sooner), period)) // 2
-    memory.slowed[i] = stamp
 
 
 @kernel

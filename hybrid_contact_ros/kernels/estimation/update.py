@@ -39,7 +39,7 @@ from hybrid_contact_ros.kernels.estimation.stream_offsets import OffsetMemory, l
 from hybrid_contact_ros.kernels.estimation.stride_course import StrideCourse
 from hybrid_contact_ros.kernels.estimation.stride_step import learn_events, weigh_events
 from hybrid_contact_ros.kernels.estimation.sure_events import events_to_learn
-from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, tell_events
+from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, note_impacts, tell_events
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
     NEXT_EVENT,
@@ -107,8 +107,7 @@ def update(
     # observer memory:
     residual, integral, known, drives_before, age,
     # log memory:
-    last_status, calm, calm_gap, begun, begun_gap, height, last_rate, before, struck, slowed, agreed, told, waiting,
-    sure,
+    last_status, calm, calm_gap, begun, begun_gap, before, struck, slowed, agreed, told, waiting, sure,
     # trust table:
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
     fixed, presses, doubt,
@@ -219,10 +218,7 @@ def update(
     tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence)
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, drives_before, age)
-    log = LogMemory(
-        last_status, calm, calm_gap, begun, begun_gap, height, last_rate, before, struck, slowed, agreed, told,
-        waiting, sure,
-    )  # fmt: skip
+    log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, before, struck, slowed, agreed, told, waiting, sure)
     table = TrustTable(
         bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed, presses,
         doubt,
@@ -390,6 +386,7 @@ def update(
         heed_tracker(surfaces, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)
     heed_hanging(hang_idle, out)
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
+    note_impacts(stamp, last_stamp, first, gap_velocity, noise_sigma, rate_lines, log)
     follow_rates(dt, closed, gap, gap_sigmas, gap_velocity, rate_lines)
     weigh(settings, given, weight, robot, problem, here, tracker, mode, rate_lines, scratch, out)
     # Estimate the forces a second time, from the momentum.
@@ -412,9 +409,8 @@ def update(
     steps, complete = follow(settings, given, believed, robot, problem, here, tracker, solver, scratch, ahead, lists)
     # Tell what is new.
     detected, told_events = tell_events(
-        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, gap_velocity, noise_sigma, out.codes[NEXT_EVENT],
-        density_times, log, events,
-    )  # fmt: skip
+        stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], density_times, log, events
+    )
     # Learn from what has come how good each of the forecasts was.
     known = events_to_learn(stamp, detected, events, waiting, sure)
     learn_events(known, sure, course, skill)
