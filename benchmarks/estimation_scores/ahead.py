@@ -20,6 +20,7 @@ HORIZONS = (0.01, 0.02, 0.05)
 LONGEST = 0.1  # s; events later than this are not extrapolated
 OFF = 0.01  # s; a prediction that is further off counts as none
 _AFTER = 0.03  # s, of a recording, that must follow an announcement before it is called false
+_REBOUND = 0.05  # s, within which a foot that has touched touches again because it has rebounded
 _STRIDES, _CHANGE = 3, 0.15  # strides after which a gait counts as steady, and by how much they may differ
 _BINS, _LEAST = 10, 20  # of probabilities; a bin is told of that many separate events
 _DRAWS = 500
@@ -82,18 +83,27 @@ def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
     return steady, samples
 
 
-def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool) -> dict[float, Horizon]:
-    """Pooled over contacts and episodes: of steady gaits, or of all the rest (starts, stops, stumbles, drops).
+def _rebounds(true: Array, every: Array) -> Bools:
+    """Which of the touchdowns ``true`` (k,) follow another one, of any label."""
+    return np.array([np.any((every > t - _REBOUND) & (every < t)) for t in true], dtype=bool)
 
-    What is foretold is the next event. A horizon before the second touchdown of a foot that bounces, that is the first
-    one, however short: an event is left out at horizons within which there is another one of its foot and kind; of
-    touchdowns, another one of any label. Liftoffs of labels that chatter are of a foot that stands.
+
+def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool) -> dict[float, Horizon]:
+    """Pooled over contacts and episodes: of steady gaits, or of all the rest.
+
+    The rest are starts, stops, stumbles, drops and rebounds. A touchdown within 50 ms of another one of its foot, of
+    any label, is of a rebound, and no stride ends there. What is foretold is the next event. A horizon before the second
+    touchdown of a foot that bounces, that is the first one, however short: an event is left out at horizons within
+    which there is another one of its foot and kind; of touchdowns, another one of any label. Liftoffs of labels that
+    chatter are of a foot that stands.
     """
     pooled = {h: Horizon() for h in HORIZONS}
     for episode, answers in zip(found, told, strict=True):
         ahead, time = answers.ahead[kind], answers.time
         for i, (true, every, _) in enumerate(true_events(episode, kind)):
-            events, samples = steady_spans(time, true)
+            rebounds = _rebounds(true, every) if kind == "touchdown" else np.zeros(true.size, dtype=bool)
+            events = np.zeros(true.size, dtype=bool)
+            events[~rebounds], samples = steady_spans(time, true[~rebounds])
             mine, where = (true[events], samples) if steady else (true[~events], ~samples)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
             here = np.where(where, event, np.uint8(EventKind.NONE))

@@ -19,7 +19,9 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     EffortCorrection,
 )
 from hybrid_contact_ros.kernels.estimation.effort_errors import (
+    LIMB_SIGMA,
     MOST_JOINTS,
+    SCALE_SIGMA,
     TORQUE_SIGMA,
     TORQUE_SIGMA_ARM,
     EffortErrors,
@@ -74,6 +76,7 @@ def correction_and_errors(
     errors = EffortErrors(
         joint=joint,
         unit=np.array([sigma / np.median(scale[joint]) if n else 0.0]),
+        prior=_scale_prior(limb[joint]),
         numbers=np.zeros(10),
         sign=np.zeros((3, nv)),
         swift=np.zeros((3, nv)),
@@ -86,8 +89,16 @@ def correction_and_errors(
         work=np.zeros(nv),
         share=np.zeros((n, n)),
         push=no_push(),
+        refuted=np.zeros(int(limb.max(initial=-1)) + 1, np.uint8),
     )
     return correction, errors
+
+
+def _scale_prior(limb: NDArray[np.int64]) -> Array:
+    """The inverse covariance of the scales of joints of these limbs (n,), in deviations of a single one: each joint has
+    a scale of its own, and all of a limb have one in common."""
+    common = (LIMB_SIGMA / SCALE_SIGMA) ** 2
+    return np.asarray(np.linalg.inv(np.eye(limb.size) + common * np.equal.outer(limb, limb)))
 
 
 def joint_errors(names: Sequence[str], correction: EffortCorrection, errors: EffortErrors) -> tuple[JointErrors, ...]:

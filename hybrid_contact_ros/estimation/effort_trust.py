@@ -152,7 +152,7 @@ class EffortTrust:
         """Forget all states, and trust every limb."""
         for array in self.memory:
             array.fill(0.0)
-        forgotten: tuple[NDArray[Any], ...] = (*self.correction, *self.errors[2:], *self.hang)  # the first two stay
+        forgotten: tuple[NDArray[Any], ...] = (*self.correction, *self.errors[3:], *self.hang)  # the first three stay
         for each in forgotten:
             each.fill(0)
         self.noise.noise_count.fill(0)
@@ -167,7 +167,8 @@ class EffortTrust:
 
     def weights(self) -> tuple[LimbWeight, ...]:
         """Of each limb, by name."""
-        weights, turned = self.memory.weight.tolist(), [False] * len(self.limbs)
+        weights = np.where(self.errors.refuted != 0, 0.0, self.memory.weight).tolist()
+        turned = [False] * len(self.limbs)
         if min(weights, default=1.0) < BELIEVED and float(self.memory.time[1]) >= _LEAST_SEEN:
             turned = (np.abs(self._best_scales()[0] + 1.0) <= _TURNED).tolist()
         return tuple(
@@ -199,7 +200,7 @@ class EffortTrust:
                     name=name,
                     contacts=contacts,
                     joints=tuple(self._model.joint_names[j - base] for j in coordinates),
-                    weight=float(memory.weight[k]),
+                    weight=0.0 if self.errors.refuted[k] else float(memory.weight[k]),
                     unexplained=float(np.sqrt(energy[0] / energy[1])) if energy[1] > 0.0 else 0.0,
                     scale=float(scales[k]),
                     scale_sigma=float(sigmas[k]),

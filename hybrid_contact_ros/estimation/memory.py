@@ -21,6 +21,7 @@ from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory
 from hybrid_contact_ros.kernels.estimation.rate_lines import COLUMNS as RATE_COLUMNS
 from hybrid_contact_ros.kernels.estimation.stream_offsets import offset_memory
+from hybrid_contact_ros.kernels.estimation.sure_events import NEVER
 from hybrid_contact_ros.kernels.estimation.told_events import COLUMNS, LogMemory
 from hybrid_contact_ros.kernels.estimation.update_records import (
     EngineOut,
@@ -95,6 +96,7 @@ class Memory:
         self.observer.age[0] = -1.0
         self.warm.fill(0)
         self.log.waiting.fill(0)
+        self.log.landed.fill(NEVER)
         pause_densities(self.density)
         self.trust.pause()
 
@@ -138,6 +140,7 @@ def log_memory(m: int) -> LogMemory:
         agreed=np.zeros((m, 4), dtype=_INDICES),
         told=np.zeros((m, 3), dtype=_INDICES),
         waiting=np.zeros((m, COLUMNS), dtype=_INDICES),
+        landed=np.full(m, NEVER, dtype=_INDICES),
         sure=np.zeros((2 * m, COLUMNS), dtype=_INDICES),
     )
 

@@ -19,7 +19,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 Array = NDArray[np.float64]
 
 _are_missing, _usual_step = are_missing.py_func, usual_step.py_func  # in Python: nothing is to be compiled for them
-_PERIOD = 0.02  # s, between the velocities that are summed
+_PERIOD = 0.02  # s, between the positions that are compared; velocities are summed at every state
 _STEP = 0.1  # s, after which the way of a joint is compared; noise of its position matters once in it
 _STEPS = 5  # that are looked at together
 _PAUSE = 0.1  # s; a longer one starts anew
@@ -53,7 +53,8 @@ class JointDoubts:
         """Forget all states."""
         self._last, self._odd, self._told = 0, 0, ""
         self._stamp, self._usual = 0, 0.0  # of the last state, ns; and the usual time between states, s
-        self._before: tuple[Array, Array] | None = None  # q and v of the last state that was summed
+        self._before: Array | None = None  # q of the last state whose way was taken
+        self._velocity, self._path = np.zeros(0), np.zeros(0)  # of the last state, and their integral since then
         self._ways: list[tuple[Array, Array]] = []
 
     def add(self, state: RobotState) -> str:
@@ -70,13 +71,15 @@ class JointDoubts:
         if missing:
             self._keep(state)
             return self._told
+        velocity = state.v[self._base :]
+        self._path = self._path + 0.5 * step * (self._velocity + velocity)
+        self._velocity = velocity.copy()
         if since_last < _PERIOD:
             return self._told
-        q, v = self._before
-        moved = self._model.difference(q, state.q)[self._base :]
+        moved = self._model.difference(self._before, state.q)[self._base :]
         # Encoders that jump by a turn: no joint turns by half of one within the period.
         self._moved += moved - _TURN * np.round(moved / _TURN)
-        self._said += 0.5 * since_last * (v + state.v)[self._base :]
+        self._said += self._path
         self._seconds += since_last
         self._keep(state)
         if self._seconds >= _STEP:
@@ -87,7 +90,9 @@ class JointDoubts:
         return self._told
 
     def _keep(self, state: RobotState) -> None:
-        self._last, self._before = state.stamp_ns, (state.q.copy(), state.v.copy())
+        self._last, self._before = state.stamp_ns, state.q.copy()
+        self._velocity = state.v[self._base :].copy()
+        self._path = np.zeros(len(self._names))
 
     def _begin(self) -> None:
         self._moved, self._said = np.zeros(len(self._names)), np.zeros(len(self._names))

@@ -28,7 +28,7 @@ class Learner:
         """States of each millisecond up to ``end``, ms."""
         for now in range(begin, end + 1):
             rows = np.array([[0, kind, t * MS, 0, 0] for kind, t in happens if t == now], np.int64).reshape(-1, 5)
-            count = events_to_learn(now * MS, len(rows), rows, self.log.waiting, self.log.sure)
+            count = events_to_learn(now * MS, len(rows), rows, self.log.waiting, self.log.landed, self.log.sure)
             self.learned += [(int(r[1]), int(r[2]) // MS, now) for r in self.log.sure[:count]]
         return self.learned
 
@@ -43,6 +43,15 @@ def test_a_foot_that_bounces_has_touched_once_and_first():
     assert Learner().until(300, *bounces) == [(TOUCHDOWN, 100, 100)]
 
 
+def test_a_foot_that_touches_for_an_instant_and_lands_within_sixty_milliseconds_has_touched_at_first():
+    """A walk's rebound: on the ground for 8 ms, off it for 32 ms, and once more."""
+    rebounds = [(TOUCHDOWN, 100), (LIFTOFF, 108), (TOUCHDOWN, 140), (LIFTOFF, 145), (TOUCHDOWN, 190)]
+    assert Learner().until(400, *rebounds, (LIFTOFF, 300)) == [(TOUCHDOWN, 100, 100), (LIFTOFF, 300, 330)]
+    assert Learner().until(400, (TOUCHDOWN, 100), (LIFTOFF, 108), (TOUCHDOWN, 170)) == [
+        (TOUCHDOWN, 100, 100), (LIFTOFF, 108, 168), (TOUCHDOWN, 170, 170)
+    ]  # fmt: skip
+
+
 def test_a_short_swing_is_one_and_slips_count_at_once():
     steps = [(SLIP, 50), (LIFTOFF, 100), (TOUCHDOWN, 130)]
     assert Learner().until(300, *steps) == [(SLIP, 50, 50), (LIFTOFF, 100, 130), (TOUCHDOWN, 130, 130)]
@@ -52,7 +61,7 @@ def test_slow_streams_learn_a_liftoff_with_the_touchdown_at_the_latest():
     log = log_memory(1)
     told = []
     for now, kind in ((0, LIFTOFF), (50, TOUCHDOWN)):
-        count = events_to_learn(now * MS, 1, np.array([[0, kind, now * MS, 0, 0]]), log.waiting, log.sure)
+        count = events_to_learn(now * MS, 1, np.array([[0, kind, now * MS, 0, 0]]), log.waiting, log.landed, log.sure)
         told.append([tuple(row[1:3]) for row in log.sure[:count]])
     assert told == [[], [(LIFTOFF, 0), (TOUCHDOWN, 50 * MS)]]
 
@@ -81,5 +90,6 @@ def test_a_forecast_waits_for_a_liftoff_that_is_not_sure_yet():
 def test_a_pause_forgets_what_is_not_sure():
     memory = ContactEstimator(ball(), EstimatorConfig())._engine.memory
     memory.log.waiting[:] = 1
+    memory.log.landed[:] = 1
     memory.pause()
-    assert not memory.log.waiting.any()
+    assert not memory.log.waiting.any() and (memory.log.landed < 0).all()

@@ -64,6 +64,16 @@ def test_rates_of_positions_are_not_doubted_with_noise_and_a_scale_that_is_off(s
     assert told(lambda v: scale * v, 2.0, hz, swing, noise, floating) == []
 
 
+def test_a_joint_that_shakes_quickly_is_not_told_to_move_otherwise_than_its_velocities_say():
+    """5 mrad at 48 Hz: of velocities taken every 20 ms it would seem to swing by 0.12 rad at 2 Hz."""
+    model, doubts = MODELS[False], JointDoubts(MODELS[False])
+    for k in range(3000):
+        phase = 2.0 * np.pi * 48.0 * 0.001 * k
+        q = model.integrate(model.neutral(), np.array([0.005 * np.sin(phase), 0.0, 0.0]))
+        v = np.array([0.005 * 2.0 * np.pi * 48.0 * np.cos(phase), 0.0, 0.0])
+        assert doubts.add(RobotState(10**9 + k * 10**6, q, v)) == ""
+
+
 def test_stamps_that_leap_while_the_joints_do_not_move_are_not_doubts_of_velocities():
     model, doubts, leapt, found = MODELS[True], JointDoubts(MODELS[True]), 0.0, []
     for k in range(2000):

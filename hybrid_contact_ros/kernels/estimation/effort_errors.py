@@ -39,10 +39,11 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
 )
 from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, PUSH, learn_push
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
-from hybrid_contact_ros.kernels.estimation.records import Array, Indices
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 MOST_JOINTS = 30
 """A robot with more joints in its limbs is not corrected: solving would take longer than a state has."""
+LIMB_SIGMA = 0.5  # of a scale that all joints of a limb have in common, before anything was seen
 SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever,
 TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
 _BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
@@ -59,7 +60,8 @@ _SOLVED_EVERY = 0.2  # s of motion
 _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of forecasts before one is applied
 _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
-_PLAUSIBLE = 3.0  # deviations of the prior
+_PLAUSIBLE = 3.0  # deviations of the prior: scales of 0.4 and more,
+_LARGEST = 7.5  # and of as many times that at most
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT, USUAL, UNKNOWN, PUSHED = range(10)
 """Places in ``EffortErrors.numbers``."""
@@ -70,6 +72,7 @@ class EffortErrors(NamedTuple):
 
     joint: Indices  # (n,), constant: coordinates of the joints
     unit: Array  # (1,), constant: N m (N), one deviation of a bias or of friction
+    prior: Array  # (n, n), constant: the inverse covariance of the scales before anything was seen, in deviations
     numbers: Array  # (10,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
     # measured efforts and with the forecasts, in squares of the floor times s; these s; what was left step by step; the
     # usual time between states, s; s for which the filters still remember efforts that are not known; and what was left
@@ -85,6 +88,7 @@ class EffortErrors(NamedTuple):
     work: Array  # (nv,), scratch
     share: Array  # (n, n), scratch
     push: Array  # of :mod:`.lasting_push`
+    refuted: Codes  # (l,), limbs whose efforts are wrong by more than any constant that a drive may have
 
 
 @kernel
@@ -182,7 +186,7 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
         return
     numbers[SOLVED_AT] = numbers[SECONDS]
-    _apply(_solve(errors), errors, correction)
+    _apply(_solve(errors), table, errors, correction)
 
 
 @kernel
@@ -307,8 +311,15 @@ def _solve(errors):
     plausible = True
     for p in range(size):
         errors.estimate[p] = errors.row[p] if p < inertias else max(errors.row[p], 0.0)
-        plausible = plausible and abs(errors.estimate[p]) <= _PLAUSIBLE
+        plausible = plausible and _is_plausible(p, errors)
     return plausible
+
+
+@kernel
+def _is_plausible(p, errors):
+    """Whether a drive may have the constant p."""
+    most = _LARGEST if p < errors.joint.shape[0] else _PLAUSIBLE
+    return -_PLAUSIBLE <= errors.estimate[p] <= most
 
 
 @kernel
@@ -318,7 +329,10 @@ def _least_squares(errors):
     for p in range(size):
         for q in range(p + 1):
             errors.factor[p, q] = errors.normal[p, q] * errors.estimate[p] * errors.estimate[q]
-        errors.factor[p, p] += 1.0
+            if p < errors.joint.shape[0]:
+                errors.factor[p, q] += errors.prior[p, q]
+        if p >= errors.joint.shape[0]:
+            errors.factor[p, p] += 1.0
         errors.row[p] = errors.cross[p] * errors.estimate[p]
     if cholesky_factor(size, 1e-12, errors.factor, errors.factor) != size:
         return False
@@ -334,16 +348,22 @@ def _explains(foretold, measured, pushed):
 
 
 @kernel
-def _apply(plausible, errors, correction):
-    """Begin, renew or end the correction."""
+def _apply(plausible, table, errors, correction):
+    """Begin, renew or end the correction, or what is said against limbs whose constants no drive has."""
     numbers, n = errors.numbers, errors.joint.shape[0]
-    if not plausible:
-        correction.active[0] = 0
-    elif correction.active[0]:
-        if numbers[FORETOLD] > min(_FAILS * numbers[MEASURED], numbers[PUSHED]):
-            correction.active[0] = 0
+    known = correction.active[0] != 0
+    for limb in range(errors.refuted.shape[0]):
+        known = known or errors.refuted[limb] != 0
+        errors.refuted[limb] = 0
+    if known:
+        known = numbers[FORETOLD] <= min(_FAILS * numbers[MEASURED], numbers[PUSHED])
     elif numbers[JUDGED] >= _FORETOLD and numbers[LEFT] > _WORTH * numbers[JUDGED]:
-        correction.active[0] = 1 if _explains(numbers[FORETOLD], numbers[MEASURED], numbers[PUSHED]) else 0
+        known = _explains(numbers[FORETOLD], numbers[MEASURED], numbers[PUSHED])
+    correction.active[0] = 1 if known and plausible else 0
+    if known and not plausible:
+        for p in range(errors.estimate.shape[0]):
+            if not _is_plausible(p, errors):
+                errors.refuted[table.limb[errors.joint[p % n]]] = 1
     for a in range(n):
         k = errors.joint[a]
         on = 1.0 if correction.active[0] else 0.0

@@ -114,10 +114,11 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
                 wait_for_efforts(given.dt, hang)
     least = 1.0
     for k in range(limbs):
-        least = min(least, memory.weight[k])
+        least = min(least, 0.0 if errors.refuted[k] else memory.weight[k])
     for i in range(m):
         limb = table.contact_limb[i]
-        memory.force_weight[i] = (memory.weight[limb] if limb >= 0 else least) if given.trusted else 0.0
+        weight = least if limb < 0 else 0.0 if errors.refuted[limb] else memory.weight[limb]
+        memory.force_weight[i] = weight if given.trusted else 0.0
 
 
 @kernel

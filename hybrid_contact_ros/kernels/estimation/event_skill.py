@@ -123,7 +123,10 @@ def remember_forecasts(now, closed, load, weight, pace, skill):
                 # A liftoff is told to be one when the foot has been open for some time (events_to_learn).
                 longest = 2.0 * _WINDOW if kind == 1 and not lifts else _SOON if kind == SLIPS else _WINDOW
                 if now > skill.pending[i, kind, source] + longest:
-                    _learn_share(i, kind, source, 0.0, skill)
+                    if kind == 0 and lifts:  # it touched, in a rebound, of which nothing is learned
+                        skill.pending[i, kind, source] = math.nan
+                    else:
+                        _learn_share(i, kind, source, 0.0, skill)
             said = skill.forecast[i, source]
             if lifts and source == PATH:  # its first word counts: a load that stays low is foretold to end at any time
                 if said < math.inf and math.isnan(skill.pending[i, lifts, source]):

@@ -39,6 +39,7 @@ from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LAST
 from hybrid_contact_ros.kernels.estimation.stride_events import (
     DOUBTED,
     event_after,
+    has_landed,
     height_then,
     spread_after,
     touchdown_on_path,
@@ -115,8 +116,10 @@ def weigh_sources(given, course, skill, told):
             before = lifts and kind[i] != _NONE and kind[i] != _LIFTOFF and times[i, 0] < found
             if before and (kind[i] != _SLIP or slip_comes_first(i, given.now + times[i, 0], skill)):
                 continue  # a slip or a stick that comes first
-            if kind[i] == wanted and times[i, 2] < math.inf and is_first(i, lifts, skill):
-                # Before its first event, a contact is no surer than the state: its ground may be any.
+            unlike = is_first(i, lifts, skill) or (not lifts and has_landed(i, course))
+            if kind[i] == wanted and times[i, 2] < math.inf and unlike:
+                # Before its first event a contact is no surer than the state, for its ground may be any; nor is one
+                # that rebounds, for what is known of its touchdowns is of the first touches.
                 spread = max(spread, 0.5 * (times[i, 2] - times[i, 1]) / max(given.sigmas, 0.5))
             kind[i] = wanted
             if lifts:

@@ -42,6 +42,13 @@ def followed(lag):
 
 
 @kernel
+def has_landed(i, course):
+    """Whether the last event of contact i that is sure is a touchdown. One that is open then has rebounded, or has just
+    left: its touchdown of this stride is over."""
+    return course.lifted[i, EVENTS - 1] == 0
+
+
+@kernel
 def event_after(i, lifts, now, course):
     """When contact i next touches (``lifts`` 0) or leaves (1), as it did after the same place of the last stride.
 
@@ -53,8 +60,9 @@ def event_after(i, lifts, now, course):
         return math.inf, math.inf
     then, rate = now - lag[LAG], 1.0 - lag[DRIFT]
     times, lifted = course.events[i], course.lifted[i]
+    came = times[EVENTS - 1] - lag[LAG] + _OVERDUE if lifts == 0 and has_landed(i, course) else -math.inf
     for k in range(EVENTS):
-        if lifted[k] != lifts or times[k] < then - _OVERDUE:
+        if lifted[k] != lifts or times[k] < then - _OVERDUE or times[k] < came:
             continue
         left = (times[k] - then) / rate
         if left < 0.0 and k + 1 < EVENTS and lifted[k + 1] >= 0 and times[k + 1] - then < then - times[k]:
@@ -83,7 +91,7 @@ def touchdown_on_path(i, now, horizon, gap, speed, course):
             than on that path.
     """
     lag = course.lag
-    if not followed(lag):
+    if not followed(lag) or has_landed(i, course):
         return math.inf
     then, rate = now - lag[LAG], 1.0 - lag[DRIFT]
     times, lifted = course.events[i], course.lifted[i]

@@ -107,7 +107,7 @@ def update(
     # observer memory:
     residual, integral, known, drives_before, age,
     # log memory:
-    last_status, calm, calm_gap, begun, begun_gap, before, struck, slowed, agreed, told, waiting, sure,
+    last_status, calm, calm_gap, begun, begun_gap, before, struck, slowed, agreed, told, waiting, landed, sure,
     # trust table:
     bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit,
     fixed, presses, doubt,
@@ -117,8 +117,9 @@ def update(
     # trust scratch:
     trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load,
     # effort correction and errors:
-    active, applied, added, drives, unsure, error_joint, error_unit, error_numbers, error_sign, error_swift, error_last,
-    error_normal, error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push,
+    active, applied, added, drives, unsure, error_joint, error_unit, error_prior, error_numbers, error_sign,
+    error_swift, error_last, error_normal, error_cross, error_estimate, error_factor, error_row, error_work,
+    error_share, error_push, error_refuted,
     # hanging:
     hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
     # rate noise:
@@ -218,7 +219,9 @@ def update(
     tracker = TrackerMemory(closed, slipping, evidence, seen, smooth, spread, alone, alone_evidence)
     mode = StateOut(critical, jammed, moving, slip, state, forces, accelerations, acceleration, status)
     observer = ObserverMemory(residual, integral, known, drives_before, age)
-    log = LogMemory(last_status, calm, calm_gap, begun, begun_gap, before, struck, slowed, agreed, told, waiting, sure)
+    log = LogMemory(
+        last_status, calm, calm_gap, begun, begun_gap, before, struck, slowed, agreed, told, waiting, landed, sure,
+    )  # fmt: skip
     table = TrustTable(
         bandwidth, recall, floor, full, none, share, unit, contact_limb, limb, scale, is_limit, fixed, presses,
         doubt,
@@ -290,8 +293,8 @@ def update(
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     errors = EffortErrors(
-        error_joint, error_unit, error_numbers, error_sign, error_swift, error_last, error_normal, error_cross,
-        error_estimate, error_factor, error_row, error_work, error_share, error_push,
+        error_joint, error_unit, error_prior, error_numbers, error_sign, error_swift, error_last, error_normal,
+        error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push, error_refuted,
     )  # fmt: skip
     hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
     correction = EffortCorrection(active, applied, added, drives, unsure)
@@ -412,7 +415,7 @@ def update(
         stamp, last_stamp, first, out.codes[STATUS], evidence, gap, out.codes[NEXT_EVENT], density_times, log, events
     )
     # Learn from what has come how good each of the forecasts was.
-    known = events_to_learn(stamp, detected, events, waiting, sure)
+    known = events_to_learn(stamp, detected, events, waiting, landed, sure)
     learn_events(known, sure, course, skill)
     learn_densities(known, sure, horizon, density)
     # Decide the stability flags, and which pairs of contacts are sensitive to the order of their impacts.
