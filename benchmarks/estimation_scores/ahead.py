@@ -92,10 +92,10 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
     """Pooled over contacts and episodes: of steady gaits, or of all the rest.
 
     The rest are starts, stops, stumbles, drops and rebounds. A touchdown within 50 ms of another one of its foot, of
-    any label, is of a rebound, and no stride ends there. What is foretold is the next event. A horizon before the second
-    touchdown of a foot that bounces, that is the first one, however short: an event is left out at horizons within
-    which there is another one of its foot and kind; of touchdowns, another one of any label. Liftoffs of labels that
-    chatter are of a foot that stands.
+    any label, is of a rebound, and no stride ends there. What is foretold is the next event. A horizon before the
+    second touchdown of a foot that bounces, that is the first one, however short: an event is left out at horizons
+    within which there is another one of its foot and kind; of touchdowns, another one of any label. Liftoffs of labels
+    that chatter are of a foot that stands.
     """
     pooled = {h: Horizon() for h in HORIZONS}
     for episode, answers in zip(found, told, strict=True):

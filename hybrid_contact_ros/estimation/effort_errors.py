@@ -95,10 +95,15 @@ def correction_and_errors(
 
 
 def _scale_prior(limb: NDArray[np.int64]) -> Array:
-    """The inverse covariance of the scales of joints of these limbs (n,), in deviations of a single one: each joint has
-    a scale of its own, and all of a limb have one in common."""
-    common = (LIMB_SIGMA / SCALE_SIGMA) ** 2
-    return np.asarray(np.linalg.inv(np.eye(limb.size) + common * np.equal.outer(limb, limb)))
+    """The inverse covariance of the scales of joints of these limbs (n,), in deviations of a single one.
+
+    Each joint has a scale of its own. Those of a limb have one in common besides, of which the mean over all limbs is
+    none: what is wrong of all limbs alike is a payload, or friction, as likely as a scale.
+    """
+    _, member = np.unique(limb, return_inverse=True)
+    limbs = int(member.max(initial=-1)) + 1
+    between = (LIMB_SIGMA / SCALE_SIGMA) ** 2 * (np.eye(limbs) - 1.0 / max(limbs, 1))
+    return np.asarray(np.linalg.inv(np.eye(limb.size) + between[np.ix_(member, member)]))
 
 
 def joint_errors(names: Sequence[str], correction: EffortCorrection, errors: EffortErrors) -> tuple[JointErrors, ...]:

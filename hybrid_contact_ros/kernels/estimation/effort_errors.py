@@ -43,7 +43,7 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 MOST_JOINTS = 30
 """A robot with more joints in its limbs is not corrected: solving would take longer than a state has."""
-LIMB_SIGMA = 0.5  # of a scale that all joints of a limb have in common, before anything was seen
+LIMB_SIGMA = 0.5  # of a scale that all joints of a limb have in common, beside those of other limbs
 SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever,
 TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
 _BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
