@@ -30,8 +30,6 @@ _SLIDES = 2.5
 _STOOD, _FAST = 5.0, 4.0
 # Deviations above the ground from which on a foot that stood has been lifted, and its stillness is that of any foot.
 _LIFTED = 3.0
-# The same of one that did not stand, beside forces that say little.
-_RAISED = 1.5
 # In this share of the states of an open contact nothing changes that the observer could lag behind, and its force is
 # zero but for the noise, and for this part of a share of the weight.
 _STEADY, _STEADY_PART = 0.15, 0.05
@@ -257,14 +255,13 @@ def single_likelihoods(i, settings, given, held, out):
     leaves = given.rate[i] > 0.0 and not (given.stood[i] and pressed)
     sticks = velocity_log(leaves, moves, normal_log(slide, noise, along, 2), s.outliers)
     slides = velocity_log(leaves, moves, normal_log(slide, slip, along, 2), s.outliers)
-    raised = given.gap[i] / math.sqrt(variance)
-    near = raised <= _LIFTED if given.stood[i] else (pressed and raised <= _RAISED)
-    if near and not given.stood[i]:  # what stood, and has not moved, has not been lifted
+    if pressed and not given.stood[i]:  # what stood, and has not moved, has not been lifted
         sticks, slides = held_still(sticks), held_still(slides)
     sticks, slides = quick * sticks, quick * slides
-    if near:
+    lifted = given.gap[i] > _LIFTED * math.sqrt(variance)
+    if pressed or (given.stood[i] and not lifted):
         held[i] = HELD
-    else:  # Stillness must not tell again and again what a foot that is held up has as well.
+    else:  # Without a believed force stillness must not tell again and again what a foot that is held has as well.
         out[0] += learn_held(i, given.dt, max(sticks, slides), held)
     out[1] = stick + sticks
     out[2] = slips + slides
