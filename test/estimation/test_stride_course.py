@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from hybrid_contact_ros.estimation.stride_course import stride_course
 from hybrid_contact_ros.kernels.estimation.stride_begin import note_event
-from hybrid_contact_ros.kernels.estimation.stride_course import LAG, TRACKED, follow_course
+from hybrid_contact_ros.kernels.estimation.stride_course import LAG, MISMATCH, TRACKED, follow_course
 from hybrid_contact_ros.kernels.estimation.stride_events import event_after, followed, touchdown_on_path
 
 STEP = 0.002  # s
@@ -127,6 +127,18 @@ def test_a_bounce_is_one_touchdown_at_the_first_touch_however_often_it_bounces()
     assert new == [True] + 6 * [False]
     assert course.lifted[0, -1] == 0 and course.events[0, -1] == 1.0
     assert (course.lifted[0, :-1] < 0).all()
+
+
+def test_of_a_foot_that_has_touched_in_this_stride_the_last_stride_tells_the_touchdown_of_the_next():
+    """It may rebound: what is open now, and touched last, does not touch as it did a stride ago."""
+    course = stride_course(1, np.zeros(1), np.zeros(1), False, True)
+    course.lag[TRACKED], course.lag[LAG], course.lag[MISMATCH] = 1.0, 0.5, 1.0
+    for k, time in enumerate((1.0, 1.3, 1.5, 1.8)):  # touches and leaves in turn
+        note_event(0, k % 2, time, course)
+    assert event_after(0, 0, 1.99, course)[0] == pytest.approx(0.01)
+    note_event(0, 0, 2.0, course)
+    assert event_after(0, 0, 2.01, course)[0] == pytest.approx(0.49)
+    assert touchdown_on_path(0, 2.01, 0.1, 0.001, 0.0, course) == np.inf
 
 
 def test_a_pause_and_a_first_state_forget_the_last_stride():

@@ -12,7 +12,7 @@ from estimator.test_effort_trust import CONFIG, LIMB, MODEL, motion
 
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RobotState
 from hybrid_contact_ros.estimator import Parts
-from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, LEFT, MEASURED, PUSHED
+from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, LEFT, MEASURED, PUSHED, SCALE_SIGMA
 from hybrid_contact_ros.kernels.estimation.lasting_push import PUSH
 
 JOINTS = np.arange(6, MODEL.nv)
@@ -81,6 +81,34 @@ def test_the_constants_are_those_of_the_drives():
     friction = np.array([one.friction for one in estimator.joint_errors()])
     scale = np.array([one.scale for one in estimator.joint_errors()])
     assert np.median(friction) == pytest.approx(-1.2, abs=0.3) and abs(np.median(scale) - 1.0) < 0.03
+
+
+def test_a_limb_that_says_half_of_its_efforts_is_made_up_for():
+    """A scale of 2 of all joints is five deviations of a single one each, and likely of what a limb has in common."""
+
+    def halved(effort, v):
+        effort[LIMB[0]] *= 0.5
+
+    estimator, _ = answered(halved)
+    scales = np.array([one.scale for one in estimator.joint_errors()])
+    alone = ContactEstimator(MODEL, CONFIG)
+    errors = alone._engine.memory.trust.errors
+    errors.prior[:] = np.eye(JOINTS.size)  # as if each joint were by itself
+    answered(halved, alone)
+    by_itself = 1.0 + SCALE_SIGMA * errors.estimate[LIMB[0] - 6].mean()
+    assert 1.3 < scales[LIMB[0] - 6].mean() < 2.2 and scales[LIMB[0] - 6].mean() > by_itself + 0.05
+    assert abs(np.delete(scales, LIMB[0] - 6).mean() - 1.0) < 0.15
+    assert [limb.weight for limb in estimator.limbs()] == [1.0] * len(estimator.limbs())
+
+
+def test_a_joint_of_the_other_sign_costs_its_limb_the_trust_and_is_made_up_for_nowhere():
+    def turned(effort, v):
+        effort[LIMB[1][2]] *= -1.0
+
+    estimator, modes = answered(turned)
+    assert estimator.joint_errors() == ()
+    assert [limb.weight < 0.5 for limb in estimator.limbs()] == [k == 1 for k in range(len(estimator.limbs()))]
+    assert modes[-1].force_weight.argmin() == 1 and modes[-1].force_weight[1] < 0.5
 
 
 def test_right_efforts_are_not_touched_to_the_bit():
