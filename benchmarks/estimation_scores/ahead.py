@@ -83,9 +83,9 @@ def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
     return steady, samples
 
 
-def _rebounds(true: Array, every: Array) -> Bools:
-    """Which of the touchdowns ``true`` (k,) follow another one, of any label."""
-    return np.array([np.any((every > t - _REBOUND) & (every < t)) for t in true], dtype=bool)
+def _follow(times: Array, others: Array, within: float) -> Bools:
+    """Which of the ``times`` (k,) follow one of the ``others`` by less than ``within``, s."""
+    return np.array([np.any((others > t - within) & (others < t)) for t in times], dtype=bool)
 
 
 def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool) -> dict[float, Horizon]:
@@ -101,15 +101,15 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
     for episode, answers in zip(found, told, strict=True):
         ahead, time = answers.ahead[kind], answers.time
         for i, (true, every, _) in enumerate(true_events(episode, kind)):
-            rebounds = _rebounds(true, every) if kind == "touchdown" else np.zeros(true.size, dtype=bool)
+            others = every if kind == "touchdown" else true
+            rebounds = _follow(true, every, _REBOUND if kind == "touchdown" else 0.0)
             events = np.zeros(true.size, dtype=bool)
             events[~rebounds], samples = steady_spans(time, true[~rebounds])
             mine, where = (true[events], samples) if steady else (true[~events], ~samples)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
             here = np.where(where, event, np.uint8(EventKind.NONE))
             for h, into in pooled.items():
-                others = every if kind == "touchdown" else true
-                next_then = mine[[not np.any((others > t - h) & (others < t)) for t in mine]]
+                next_then = mine[~_follow(mine, others, h)]
                 timing = event_timing(time, event, ahead.time[:, i], next_then, KINDS[kind], h)
                 into.events += timing.events
                 into.missed += timing.missed

@@ -167,8 +167,7 @@ class EffortTrust:
 
     def weights(self) -> tuple[LimbWeight, ...]:
         """Of each limb, by name."""
-        weights = np.where(self.errors.refuted != 0, 0.0, self.memory.weight).tolist()
-        turned = [False] * len(self.limbs)
+        weights, turned = self._weights(), [False] * len(self.limbs)
         if min(weights, default=1.0) < BELIEVED and float(self.memory.time[1]) >= _LEAST_SEEN:
             turned = (np.abs(self._best_scales()[0] + 1.0) <= _TURNED).tolist()
         return tuple(
@@ -188,7 +187,7 @@ class EffortTrust:
 
     def report(self) -> tuple[LimbEfforts, ...]:
         """What has been learned up to now. Not for every state: it solves a least-squares problem."""
-        memory, table = self.memory, self.table
+        memory, table, weights = self.memory, self.table, self._weights()
         scales, sigmas, noise = self._scales()
         found = []
         for k, (name, contacts, coordinates) in enumerate(self.limbs):
@@ -200,7 +199,7 @@ class EffortTrust:
                     name=name,
                     contacts=contacts,
                     joints=tuple(self._model.joint_names[j - base] for j in coordinates),
-                    weight=0.0 if self.errors.refuted[k] else float(memory.weight[k]),
+                    weight=weights[k],
                     unexplained=float(np.sqrt(energy[0] / energy[1])) if energy[1] > 0.0 else 0.0,
                     scale=float(scales[k]),
                     scale_sigma=float(sigmas[k]),
@@ -209,6 +208,10 @@ class EffortTrust:
                 )
             )
         return tuple(found)
+
+    def _weights(self) -> list[float]:
+        """Of each limb, as of :func:`~hybrid_contact_ros.kernels.estimation.effort_trust.limb_weight`."""
+        return [float(x) for x in np.where(self.errors.refuted != 0, 0.0, self.memory.weight)]
 
     def _scales(self) -> tuple[Array, Array, float]:
         """Scales of the limbs, their standard deviations, and the variance of what is left in weights squared."""

@@ -71,9 +71,8 @@ class JointDoubts:
         if missing:
             self._keep(state)
             return self._told
-        velocity = state.v[self._base :]
-        self._path = self._path + 0.5 * step * (self._velocity + velocity)
-        self._velocity = velocity.copy()
+        before, self._velocity = self._velocity, state.v[self._base :].copy()
+        self._path = self._path + 0.5 * step * (before + self._velocity)
         if since_last < _PERIOD:
             return self._told
         moved = self._model.difference(self._before, state.q)[self._base :]

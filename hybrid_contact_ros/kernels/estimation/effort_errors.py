@@ -8,16 +8,17 @@ The true torque of a joint whose drive says τ is taken for
 with constants that nobody knows: a gear's friction or the spring of a cable is not in the current of the motor, and a
 URDF has no place for the inertia of a rotor, which counts as the square of its gear's ratio. What the efforts leave
 unexplained of the motion, e = P r of :mod:`.effort_trust`, is then P Σ (a t + b + c g − d q̈), low-passed, of all
-joints at once. Least squares with a prior on the constants give them, whatever the contacts do. d is added to the mass
-matrix, for accelerations are not measured.
+joints at once. Least squares with a prior on the constants give them, whatever the contacts do; the scales of a limb's
+joints have a part in common there. d is added to the mass matrix, for accelerations are not measured.
 
 They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
 anyway, and less than a push on the base leaves that lasts (:mod:`.lasting_push`). Right efforts are not touched, then,
-unless a push meets legs that move quickly. A constant that no drive has says that something else is wrong, and none
-is applied; nothing is learned while a limb's efforts are not believed (a dead drive, a crane), nor for some time after
-states that did not come: what the efforts were meanwhile is not known, and where a clock leapt (a simulator that is
-late), gravity seems to have pulled for a time that never was.
+unless a push meets legs that move quickly. A constant that no drive has says that something else is wrong: none is
+applied, and where they foretell all the same, the limb that needs it is *refuted*, and not believed. Nothing is learned
+while a limb's efforts are not believed (a dead drive, a crane), nor for some time after states that did not come: what
+the efforts were meanwhile is not known, and where a clock leapt (a simulator that is late),
+gravity seems to have pulled for a time that never was.
 """
 
 from __future__ import annotations
@@ -60,8 +61,7 @@ _SOLVED_EVERY = 0.2  # s of motion
 _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of forecasts before one is applied
 _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
-_PLAUSIBLE = 3.0  # deviations of the prior: scales of 0.4 and more,
-_LARGEST = 7.5  # and of as many times that at most
+_PLAUSIBLE, _SCALED_UP = 3.0, 7.5  # deviations of a single joint, of any constant, and of a scale above 1: 0.4 to 2.5
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT, USUAL, UNKNOWN, PUSHED = range(10)
 """Places in ``EffortErrors.numbers``."""
@@ -318,7 +318,7 @@ def _solve(errors):
 @kernel
 def _is_plausible(p, errors):
     """Whether a drive may have the constant p."""
-    most = _LARGEST if p < errors.joint.shape[0] else _PLAUSIBLE
+    most = _SCALED_UP if p < errors.joint.shape[0] else _PLAUSIBLE
     return -_PLAUSIBLE <= errors.estimate[p] <= most
 
 
@@ -329,9 +329,10 @@ def _least_squares(errors):
     for p in range(size):
         for q in range(p + 1):
             errors.factor[p, q] = errors.normal[p, q] * errors.estimate[p] * errors.estimate[q]
-            if p < errors.joint.shape[0]:
+        if p < errors.joint.shape[0]:  # a scale
+            for q in range(p + 1):
                 errors.factor[p, q] += errors.prior[p, q]
-        if p >= errors.joint.shape[0]:
+        else:
             errors.factor[p, p] += 1.0
         errors.row[p] = errors.cross[p] * errors.estimate[p]
     if cholesky_factor(size, 1e-12, errors.factor, errors.factor) != size:

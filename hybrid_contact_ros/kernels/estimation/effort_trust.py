@@ -114,11 +114,17 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
                 wait_for_efforts(given.dt, hang)
     least = 1.0
     for k in range(limbs):
-        least = min(least, 0.0 if errors.refuted[k] else memory.weight[k])
+        least = min(least, limb_weight(k, memory.weight, errors.refuted))
     for i in range(m):
         limb = table.contact_limb[i]
-        weight = least if limb < 0 else 0.0 if errors.refuted[limb] else memory.weight[limb]
+        weight = limb_weight(limb, memory.weight, errors.refuted) if limb >= 0 else least
         memory.force_weight[i] = weight if given.trusted else 0.0
+
+
+@kernel
+def limb_weight(limb, weight, refuted):
+    """How far the efforts of a limb are believed: by what they leave of its motion, and by their errors (l,)."""
+    return 0.0 if refuted[limb] else weight[limb]
 
 
 @kernel

@@ -54,7 +54,7 @@ class LogMemory(NamedTuple):
     agreed: Indices  # (m, 4), latest prediction: kind, earliest, latest, and how many states agree on it
     told: Indices  # (m, 3), prediction told last: kind (0 for none), earliest, latest
     waiting: Indices  # (m, COLUMNS), liftoffs that are not sure, as of events_to_learn; kind 0 for none
-    landed: Indices  # (m,), when each contact touched last, of :mod:`.sure_events`
+    landed: Indices  # (m,), when each contact landed last, or rebounded, as of events_to_learn
     sure: Indices  # (2 m, COLUMNS), what is learned from at this state
 
 
