@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.codes import ContactStatus, EventKind, Flag, Status
     from hybrid_contact_ros.config import EstimatorConfig
     from hybrid_contact_ros.continuous_time.simulation import continuous_time_path
+    from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
     from hybrid_contact_ros.estimator import ContactEstimator, Parts
     from hybrid_contact_ros.identification.identify import identify_material
     from hybrid_contact_ros.impacts.bounds import outcome_bounds
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.impacts.sequential import sequential_impact
     from hybrid_contact_ros.impacts.simultaneous import simultaneous_impact
     from hybrid_contact_ros.impacts.velocity_set import post_impact_set
+    from hybrid_contact_ros.mechanics.commands import JointCommand
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
     from hybrid_contact_ros.mechanics.problem import ContactProblem
+    from hybrid_contact_ros.mechanics.sensors import CommandedContacts, ContactForces, ContactReadings, ImuMeasurement
     from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
     from hybrid_contact_ros.messages.readers import (
         ConstraintStabilityReader,
@@ -73,6 +76,7 @@ _HOMES = {
     "Status": "codes",
     "EstimatorConfig": "config",
     "continuous_time_path": "continuous_time.simulation",
+    "BaseFromLegs": "estimation.base_from_legs",
     "ContactEstimator": "estimator",
     "Parts": "estimator",
     "identify_material": "identification.identify",
@@ -89,8 +93,13 @@ _HOMES = {
     "sequential_impact": "impacts.sequential",
     "simultaneous_impact": "impacts.simultaneous",
     "post_impact_set": "impacts.velocity_set",
+    "JointCommand": "mechanics.commands",
     "RigidBodyModel": "mechanics.model",
     "ContactProblem": "mechanics.problem",
+    "CommandedContacts": "mechanics.sensors",
+    "ContactForces": "mechanics.sensors",
+    "ContactReadings": "mechanics.sensors",
+    "ImuMeasurement": "mechanics.sensors",
     "RobotState": "mechanics.state",
     "UnusableStateError": "mechanics.state",
     "ConstraintStabilityReader": "messages.readers",

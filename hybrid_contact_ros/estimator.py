@@ -32,7 +32,7 @@ from hybrid_contact_ros.kernels.compiling import undisturbed
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.warm import disable_compilation, enable_compilation
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.prediction import Event, ImpactPrediction, Prediction, SensitivityPrediction
 
 if TYPE_CHECKING:
@@ -169,10 +169,13 @@ class ContactEstimator:
         """Answer for one state, the next in time.
 
         Raises:
-            UnusableStateError: an array of the wrong size, or not finite; a base quaternion that is not of unit length;
-                a mass matrix that is not positive definite. This is a ValueError. What the estimator remembers is then
-                unchanged.
+            UnusableStateError: a stamp that is no whole number; what is no array, or one of the wrong size, or not
+                finite; a base quaternion that is not of unit length; a mass matrix that is not positive definite. This
+                is a ValueError. What the estimator remembers is then unchanged.
         """
+        wrong = state.wrong_type
+        if wrong is not None:
+            raise UnusableStateError(wrong)
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
         given, state = state, self._spikes.cleaned(state)
         self._reader.read(state)

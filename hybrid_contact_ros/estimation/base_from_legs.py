@@ -25,11 +25,12 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.rotation import rotation_matrix
 from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 
 Array = NDArray[np.float64]
 
 _GRAVITY = np.array([0.0, 0.0, -9.81])
+_UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 _HEIGHT = 0.02  # m above the lowest foot, at which a foot counts for 60 %
 _AGREES = 0.3  # m/s, by which the velocity of a standing foot may differ from what is predicted
 _SPEED = 0.05  # m/s, standard deviation of the velocity of a foot that stands
@@ -76,13 +77,25 @@ class LegBase(NamedTuple):
 
 
 class BaseFromLegs:
-    """The base of a stream of joint states and inertial measurements.
+    """The base of a stream of joint states and inertial measurements, without odometry.
+
+    What ``input.base: imu`` does in nodes and replays:
+
+        legs, estimator = BaseFromLegs(RigidBodyModel.from_urdf(urdf, config)), ContactEstimator(model, config)
+        for state in states:  # with joints and ``imu``; q[:7] and v[:6] may be anything
+            prediction = estimator.update(legs.with_base(state))
 
     Args:
         model: of a robot with a floating base; evaluated at other states by this, so give it one of its own.
+
+    Raises:
+        ValueError: the robot has no floating base, or no joints.
     """
 
     def __init__(self, model: RigidBodyModel) -> None:
+        if not (model.floating_base and model.joint_names):
+            missing = "joints: a body alone needs odometry" if model.floating_base else "floating base to look for"
+            raise ValueError(f"the base comes from legs and an inertial unit, and the robot has no {missing}")
         self._model = model
         planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._feet = np.flatnonzero(planar)
@@ -103,6 +116,26 @@ class BaseFromLegs:
         self._calm = np.zeros(self._feet.size)  # how far each foot has agreed lately
         self._jolt = 0.0  # (m/s)², by which no foot agrees with the velocity
         self._spread = 0.0  # m², of the heights of feet that stand, about the base's
+
+    def with_base(self, state: RobotState) -> RobotState:
+        """The state with the base that its joints and ``state.imu`` tell of, and its covariance; the next in time.
+
+        Raises:
+            UnusableStateError: there is no orientation or angular velocity, or the state cannot be computed with.
+        """
+        imu = state.imu
+        if imu is None or imu.orientation is None or imu.angular_velocity is None:
+            raise UnusableStateError("state.imu needs an orientation and an angular velocity")
+        fault = state.wrong_type or state.wrong_shape(self._model.nq, self._model.nv)
+        if fault is not None:
+            raise UnusableStateError(fault)
+        q, v = state.q.copy(), state.v.copy()
+        q[:7], v[:6] = _UPRIGHT, 0.0  # what stands there may be NaN
+        base = self.add(state.stamp_ns, q, v, imu)
+        if base is None:
+            fault = replace(state, q=q, v=v).fault(self._model.nq, self._model.nv)
+            raise UnusableStateError(fault or "the state is too large to compute with")
+        return base.below(state)
 
     def add(self, stamp_ns: int, joints: Array, rates: Array, imu: ImuMeasurement) -> LegBase | None:
         """The base of a state, the next in time; None where it cannot be computed.

@@ -6,7 +6,7 @@ Times are of the measurement and integer nanoseconds; what is not known is NaN o
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +24,18 @@ class ImuMeasurement:
             heading need not be that of the odometry; None where the unit has none.
         angular_velocity: rad/s (3,), axes of the root link; None where it has none.
         acceleration: specific force, m/s² (3,), axes of the root link: 9.81 upwards at rest; None where it has none.
-        place: m (3,), of the unit in the root link's frame: the acceleration is that of this point.
+        place: m (3,), of the unit in the root link's frame: the acceleration is that of this point. Its origin by
+            default.
         covariance: (3, 3, 3), of orientation (rad², axes of the root link), angular velocity and acceleration; NaN
-            where it is unknown.
+            where it is unknown, which is the default.
     """
 
     stamp_ns: int
     orientation: Array | None
     angular_velocity: Array | None
     acceleration: Array | None
-    place: Array
-    covariance: Array
+    place: Array = field(default_factory=lambda: np.zeros(3))
+    covariance: Array = field(default_factory=lambda: np.full((3, 3, 3), np.nan))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

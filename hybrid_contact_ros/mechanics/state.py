@@ -62,7 +62,7 @@ class RobotState:
             ``None``.
 
     The arrays are read and never written. The constructor checks nothing, because it runs for every message; use
-    :meth:`fault` at the boundary where data comes in.
+    :meth:`fault` at the boundary where data comes in. ``ContactEstimator.update`` refuses what it cannot use.
     """
 
     stamp_ns: int
@@ -85,6 +85,34 @@ class RobotState:
         ``base_carried`` where nobody states it."""
         return self.base_carried if self.base_covariance is None else self.base_covariance
 
+    @property
+    def wrong_type(self) -> str | None:
+        """Which part is not of its type, and what is needed; ``None`` if all are.
+
+        >>> RobotState(0.5, q=[0.0], v=np.zeros(1)).wrong_type
+        'stamp_ns is 0.5, whole nanoseconds (int) are needed'
+        """
+        stamp = self.stamp_ns
+        if type(stamp) is not int and not isinstance(stamp, np.integer):
+            return f"stamp_ns is {stamp!r}, whole nanoseconds (int) are needed"
+        for name, array in (("q", self.q), ("v", self.v), ("effort", self.effort)):
+            if type(array) is np.ndarray or (array is None and name == "effort"):
+                continue
+            if not isinstance(array, np.ndarray):
+                what = "None" if array is None else f"a {type(array).__name__}"
+                return f"{name} is {what}, a numpy array is needed"
+        return None
+
+    def wrong_shape(self, nq: int, nv: int) -> str | None:
+        """Which array has another shape than a model of sizes ``nq`` and ``nv`` needs; ``None`` if none has."""
+        for name, array, size in (("q", self.q, nq), ("v", self.v, nv), ("effort", self.effort, nv)):
+            if array is not None and array.shape != (size,):
+                return f"{name} has shape {array.shape}, the model needs ({size},)"
+        for name, array in (("base_covariance", self.base_covariance), ("base_carried", self.base_carried)):
+            if array is not None and np.shape(array) != BASE_COVARIANCE:
+                return f"{name} has shape {np.shape(array)}, (2, 6, 6) is needed"
+        return None
+
     def fault(self, nq: int, nv: int) -> str | None:
         """Say what is wrong with this state for a model of sizes ``nq`` and ``nv``, or ``None`` if nothing is.
 
@@ -92,15 +120,11 @@ class RobotState:
         >>> RobotState(0, q=np.zeros(2), v=np.array([0.0, np.nan])).fault(2, 2)
         'v[1] is nan, every entry must be finite'
         """
-        for name, array, size in (("q", self.q, nq), ("v", self.v, nv), ("effort", self.effort, nv)):
-            if array is None:
-                continue
-            if array.shape != (size,):
-                return f"{name} has shape {array.shape}, the model needs ({size},)"
-            if not np.isfinite(array).all():
+        odd = self.wrong_type or self.wrong_shape(nq, nv)
+        if odd is not None:
+            return odd
+        for name, array in (("q", self.q), ("v", self.v), ("effort", self.effort)):
+            if array is not None and not np.isfinite(array).all():
                 bad = int(np.flatnonzero(~np.isfinite(array))[0])
                 return f"{name}[{bad}] is {array[bad]}, every entry must be finite"
-        for name, array in (("base_covariance", self.base_covariance), ("base_carried", self.base_carried)):
-            if array is not None and array.shape != BASE_COVARIANCE:
-                return f"{name} has shape {array.shape}, (2, 6, 6) is needed"
         return None

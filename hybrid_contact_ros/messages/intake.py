@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -43,17 +43,6 @@ __all__ = ["COMMAND", "JOINTS", "ODOM", "RECEIVED", "Intake"]
 
 
 _UPRIGHT = Base(np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]), None)
-
-
-def _legs(model: Any) -> BaseFromLegs:
-    """What finds the base of a robot on legs.
-
-    Raises:
-        ValueError: the robot has no joints.
-    """
-    if not model.joint_names:
-        raise ValueError("input.base is imu, and the robot has no joints: a body alone needs odometry")
-    return BaseFromLegs(model)
 
 
 class Intake:
@@ -99,7 +88,7 @@ class Intake:
         self._delay_ns = round(config.odometry_delay * 1e9)
         self._pairing = Pairing(round(config.odometry_timeout * 1e9), not self._delay_ns, self._count)
         self.needs_odometry = model.floating_base and config.base == "odometry"
-        self._legs = _legs(model) if model.floating_base and config.base == "imu" else None
+        self._legs = BaseFromLegs(cast(Any, model)) if model.floating_base and config.base == "imu" else None
         self._with_covariance = config.use_covariance
         self.faults: Counter[str] = Counter()
         self.received: Counter[str] = Counter()

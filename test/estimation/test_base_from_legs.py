@@ -12,7 +12,7 @@ from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
-from hybrid_contact_ros.mechanics.state import RobotState
+from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 from hybrid_contact_ros.messages.definitions import blank
 from hybrid_contact_ros.messages.intake import Intake
 from hybrid_contact_ros.messages.refusals import REASONS
@@ -171,6 +171,34 @@ def test_a_body_without_joints_cannot_stand_on_legs():
     body = RigidBodyModel.from_urdf(urdf, EstimatorConfig(allow_no_contacts=True))
     with pytest.raises(ValueError, match="a body alone needs odometry"):
         Intake(body, InputConfig(base="imu"))
+
+
+def test_a_state_with_an_inertial_measurement_gets_its_base_from_the_legs_whatever_stood_there():
+    legs, same = BaseFromLegs(MODEL), BaseFromLegs(MODEL)
+    for k in range(20):
+        stamp, joints = START + k * MS, [0.1, 0.1 - 0.001 * k]
+        state = RobotState(stamp, np.r_[np.full(7, np.nan), joints], np.r_[np.full(6, np.nan), 0, -1], imu=imu(stamp))
+        made = legs.with_base(state)
+        base = same.add(stamp, np.r_[np.zeros(7), joints], np.r_[np.zeros(6), 0, -1], imu(stamp))
+        assert made.q.tolist() == [*base.numbers[:7], *joints]
+        assert made.v[:6].tolist() == base.numbers[7:].tolist()
+        assert made.base_covariance is base.covariance or (made.base_covariance == base.covariance).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"imu": None}, "orientation and an angular velocity"),
+        ({"imu": imu(START, spin=None)}, "orientation and an angular velocity"),
+        ({"q": [0.0] * 9}, "q is a list"),
+        ({"q": np.zeros(8)}, "q has shape"),
+        ({"v": np.full(8, np.nan)}, "v.6. is nan"),
+    ],
+)
+def test_a_state_that_has_no_base_of_its_legs_is_refused_by_name(changes, why):
+    given = {"q": np.zeros(9), "v": np.zeros(8), "imu": imu(START), **changes}
+    with pytest.raises(UnusableStateError, match=why):
+        BaseFromLegs(MODEL).with_base(RobotState(START, **given))
 
 
 def test_a_fall_is_told_by_the_accelerometer_and_has_no_foot_on_the_ground():

@@ -152,9 +152,14 @@ def test_answers_are_not_overwritten_by_later_ones():
         ({"base_covariance": np.full((2, 6, 6), 1e308)}, "not known"),
         ({"v": np.full(6, 1e308)}, "too large"),
         ({"effort": np.full(6, 1e308)}, "too large"),
+        ({"stamp_ns": 0.5}, "whole nanoseconds"),
+        ({"stamp_ns": None}, "whole nanoseconds"),
+        ({"q": None}, "q is None, a numpy array is needed"),
+        ({"v": [0.0] * 6}, "v is a list"),
+        ({"effort": (0.0,) * 6}, "effort is a tuple"),
     ],
 )
-def test_numbers_that_are_too_large_to_compute_with_are_refused_without_a_warning(change, why):
+def test_what_is_no_state_or_too_large_to_compute_with_is_refused_without_a_warning(change, why):
     estimator, states = block(), landing()[:8]
     for state in states[:-1]:
         estimator.update(state)

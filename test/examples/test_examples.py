@@ -147,6 +147,13 @@ def test_own_hopper(example):
     assert example["apex_by_hand"] == pytest.approx(apex, abs=1e-12)
 
 
+def test_imu_alone(example):
+    first, last = example["flight"]
+    assert 0.3 < last - first < 0.4  # s: a hop of 11 cm takes 2 √(2 h/g) = 0.3 s, and the leg is longer when it lands
+    assert example["worst_height"] < 0.03  # m, with joints and an inertial unit alone
+    assert example["wrong_for"] < 0.01  # s
+
+
 def test_own_robot(example):
     assert example["touchdown"] == pytest.approx(sqrt(2 * 0.05 / GRAVITY), abs=1e-9)
     assert len(example["foretold"]) > 40 and example["worst_error"] < 1e-9
