@@ -23,7 +23,7 @@ class BeliefConfig:
     load_level: float = leaf(0.06, "-", -1.0, 1.0, "a load that is as likely open as closed, as a part of the load")
     slip_part: float = leaf(0.11, "-", 1e-3, 10.0, "load_part and load_level of a contact that slips")
     slip_level: float = leaf(0.16, "-", -1.0, 1.0, "a load that is as likely that of a slip as of an open contact")
-    force_part: float = leaf(0.29, "-", 1e-3, 10.0, "the same of an observed force, beside its noise")
+    force_part: float = leaf(0.29, "-", 1e-3, 10.0, "the same of an observed force, until swings have shown it")
     outliers: float = leaf(0.0063, "-", 1e-6, 0.5, "share of states that no density explains")
     gap_correlation: float = leaf(0.0044, "s", 0.0, 10.0, "time over which errors of the gap are correlated")
     velocity_correlation: float = leaf(0.0028, "s", 0.0, 10.0, "the same of velocities")

@@ -154,9 +154,20 @@ def late_base(episode: Episode, by: float = 0.003) -> Episode:
     r = episode.recording
     if r.position is None or r.quaternion is None or r.linear is None or r.angular is None:
         return episode
-    k = np.maximum(np.searchsorted(r.time, r.time - by + 1e-9, side="right") - 1, 0)
+    k = _before(r.time, by)
     moved = {name: getattr(r, name)[k] for name in ("position", "quaternion", "linear", "angular")}
     return replace(episode, recording=replace(r, **moved))
+
+
+def late_efforts(episode: Episode, by: float = 0.003) -> Episode:
+    """The efforts are those of ``by`` seconds before: drives low-pass them, or send them in a frame of their own."""
+    r = episode.recording
+    return episode if r.effort is None else replace(episode, recording=replace(r, effort=r.effort[_before(r.time, by)]))
+
+
+def _before(time: Array, by: float) -> NDArray[np.intp]:
+    """The last sample that each one has ``by`` seconds before; the first one where there is none."""
+    return np.maximum(np.searchsorted(time, time - by + 1e-9, side="right") - 1, 0)
 
 
 def slow_base(episode: Episode, rate: float) -> Episode:
@@ -197,6 +208,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "plane 5 mm off, the other way": lambda episode: raised(episode, height=-0.005),
     "5 % lost": lost,
     "3 ms offset": late_base,
+    "efforts 3 ms late": late_efforts,
     "odometry of 50 Hz": lambda episode: slow_base(episode, 50.0),
     "all together": everything,
     "bursts": bursts,

@@ -12,6 +12,7 @@ from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse
 from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, STATES
+from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 
 _NOTHING = -1.0  # a belief or a noise before the first state
 
@@ -81,6 +82,7 @@ def belief_record(links: Sequence[str], nv: int) -> BeliefRecord:
         kind=np.zeros(m, np.uint8),
         times=np.full((m, 3), np.nan),
         held=np.zeros(m),  # a robot that is first seen at rest stands
+        forces=force_memory(m),
         load=np.zeros(m),
         touching=np.zeros(m, np.uint8),
         weight=np.ones(m),
@@ -112,5 +114,6 @@ def forget(record: BeliefRecord) -> None:
     record.slow.fill(np.inf)
     record.kind.fill(0)
     record.held.fill(0.0)
+    record.forces.fill(0.0)
     record.load.fill(0.0)
     record.touching.fill(0)

@@ -14,6 +14,7 @@ from hybrid_contact_ros.estimation.contact_belief import belief_record
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation import held_feet
 from hybrid_contact_ros.kernels.estimation.belief_step import belief_course, calibrated, heed_tracker
+from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CODES,
     NUMBERS,
@@ -67,10 +68,10 @@ def test_velocities_that_are_noise_say_nothing(rate, slide):
         out = np.zeros(3)
         quiet = {"gap_sigmas": 1e6, "load": 0.0, "touching": 0}  # nothing but velocities speaks
         still = evidence(1, rate=0.0, slide=0.0, rate_sigmas=1e200, **quiet)
-        likelihoods.single_likelihoods(0, config, still, np.zeros(1), out)
+        likelihoods.single_likelihoods(0, config, still, np.zeros(1), force_memory(1), out)
         nothing = out.copy()
         moving = evidence(1, rate=rate, slide=slide, rate_sigmas=noise, **quiet)
-        likelihoods.single_likelihoods(0, config, moving, np.zeros(1), out)
+        likelihoods.single_likelihoods(0, config, moving, np.zeros(1), force_memory(1), out)
         return float(np.abs(out - nothing).max())
 
     found = [says(noise) for noise in (2.0, 20.0, 200.0)]  # m/s
@@ -85,7 +86,7 @@ def test_what_stands_is_not_opened_by_sinking_and_is_by_rising(speed, rises):
     def closed(rate, stood, noise=0.02):
         out = np.zeros(3)
         state = evidence(1, rate=rate, stood=stood, touching=0, rate_sigmas=noise)
-        likelihoods.single_likelihoods(0, config, state, np.zeros(1), out)
+        likelihoods.single_likelihoods(0, config, state, np.zeros(1), force_memory(1), out)
         return out[1] - out[0]
 
     rate = speed if rises else -speed
@@ -103,8 +104,8 @@ def test_what_stood_and_is_still_counts_as_standing_and_a_foot_that_is_still_in_
     config = Belief(1).settings
     stood, held = np.zeros(3), np.zeros(3)
     still = {"gap": 0.1, "rate": 0.0, "slide": 0.0, "touching": 0}
-    likelihoods.single_likelihoods(0, config, evidence(1, stood=1, **still), np.zeros(1), stood)
-    likelihoods.single_likelihoods(0, config, evidence(1, stood=0, **still), np.zeros(1), held)
+    likelihoods.single_likelihoods(0, config, evidence(1, stood=1, **still), np.zeros(1), force_memory(1), stood)
+    likelihoods.single_likelihoods(0, config, evidence(1, stood=0, **still), np.zeros(1), force_memory(1), held)
     assert held[1] < stood[1] - 1.0 and held[2] < stood[2]
 
 

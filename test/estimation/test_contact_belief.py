@@ -16,6 +16,7 @@ from hybrid_contact_ros.estimation.contact_belief import groups
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, BeliefMemory, transitions
 from hybrid_contact_ros.kernels.estimation.held_feet import HELD
+from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 
 SWINGING = {"gap": 0.06, "rate": 0.5, "slide": 0.8, "load": 0.0, "force": 0.0, "touching": 0}
 
@@ -36,14 +37,18 @@ def test_a_foot_that_stands_is_closed_one_that_swings_open_and_one_that_slides_s
 def enumerated(states: list[dict], start, m: int, config: likelihoods.BeliefSettings) -> np.ndarray:
     """P(closed), P(slip) of each contact after the last state, by all sequences of all joint states."""
     joint_states = list(itertools.product(range(3), repeat=m))
-    memory = BeliefMemory(np.zeros((1, 81)), np.zeros(m, np.uint8), np.full((m, 3), np.nan), np.full(m, HELD))
+    memory = BeliefMemory(
+        np.zeros((1, 81)), np.zeros(m, np.uint8), np.full((m, 3), np.nan), np.full(m, HELD), force_memory(m)
+    )
     factors, T = [], np.zeros((m, 3, 3))
     for t, state in enumerate(states):
         seen = evidence(m, first=t == 0, **state)
         single, joint = np.zeros((m, 3)), np.zeros(1 << GROUP)
         for i in range(m):
-            likelihoods.single_likelihoods(i, config, seen, memory.held, single[i])
-        likelihoods.joint_likelihoods(np.arange(m), m, config, seen, np.zeros((4, 4)), np.zeros(4), joint)
+            likelihoods.single_likelihoods(i, config, seen, memory.held, memory.forces, single[i])
+        likelihoods.joint_likelihoods(
+            np.arange(m), m, config, seen, memory.forces, np.zeros((4, 4)), np.zeros(4), joint
+        )
         factors.append(
             [
                 math.exp(sum(single[i, s[i]] for i in range(m)) + joint[sum((s[i] > 0) << i for i in range(m))])
@@ -105,7 +110,7 @@ def test_the_likelihood_of_forces_is_that_of_a_normal_distribution_with_outliers
     covariance, config = 5.0 * half @ half.T + np.eye(4), Belief(4).settings
     seen = evidence(4, first=True, force=force, covariance=covariance)
     found = np.zeros(16)
-    likelihoods.joint_likelihoods(np.arange(4), 4, config, seen, np.zeros((4, 4)), np.zeros(4), found)
+    likelihoods.joint_likelihoods(np.arange(4), 4, config, seen, force_memory(4), np.zeros((4, 4)), np.zeros(4), found)
     wanted = []
     for chosen in range(16):
         on = np.array([(chosen >> i) & 1 for i in range(4)], float)
@@ -226,7 +231,7 @@ def test_the_transition_to_touch_follows_the_hazard_of_the_foretold_time(time, w
     T = np.zeros((3, 3))
     times = np.array([[time, time - width, time + width]])
     kind = np.array([EventKind.TOUCHDOWN], np.uint8)
-    transitions(0, config, dt, BeliefMemory(np.zeros((1, 81)), kind, times, np.zeros(1)), T)
+    transitions(0, config, dt, BeliefMemory(np.zeros((1, 81)), kind, times, np.zeros(1), force_memory(1)), T)
     assert T.sum(axis=1) == pytest.approx(np.ones(3)) and (T >= 0.0).all()
     scale = math.sqrt(3.0) / math.pi * math.hypot(width / 2.0, config.foresight_sigma)
     at = dt * (np.arange(2000) + 0.5) / 2000  # the hazard of a logistic distribution is its own share, over its scale

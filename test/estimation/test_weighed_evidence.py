@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.belief import SHARE, Belief, evidence
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
+from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 
 OFTEN = (100.0, 200.0, 333.0, 500.0, 1000.0)  # states a second
 
@@ -62,7 +63,7 @@ def test_a_foot_that_sinks_straight_may_do_so_in_the_ground():
     def closed(rate):
         out = np.zeros(3)
         state = evidence(1, rate=rate, touching=0)
-        likelihoods.single_likelihoods(0, Belief(1).settings, state, np.zeros(1), out)
+        likelihoods.single_likelihoods(0, Belief(1).settings, state, np.zeros(1), force_memory(1), out)
         return out[1] - out[0]
 
     assert closed(-0.3) > closed(0.3) + 1.0

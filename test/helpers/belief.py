@@ -35,7 +35,7 @@ class Belief:
         contact_belief(
             *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:14],
             given.force_covariance, given.doubt, given.force_weight, given.stood, r.belief, r.kind, r.times, r.held,
-            r.transition, r.single, r.joint, r.L, r.x, self.beside, r.probability,
+            r.forces, r.transition, r.single, r.joint, r.L, r.x, self.beside, r.probability,
         )  # fmt: skip
         self.first = False
         return r.probability.copy()

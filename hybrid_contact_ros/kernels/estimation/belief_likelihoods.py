@@ -14,6 +14,14 @@ from typing import NamedTuple
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.held_feet import HELD, MOST, held_still, learn_held
+from hybrid_contact_ros.kernels.estimation.landed_forces import (
+    STOPPING,
+    force_error,
+    has_landed,
+    note_force,
+    presses,
+    weight_of_force,
+)
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _ROOT = math.sqrt(0.5)
@@ -56,7 +64,8 @@ class BeliefSettings(NamedTuple):
     load_limit: float  # N, a load that is as likely open as closed
     slip_sigma: float  # N, the same two of a contact that slips
     slip_limit: float
-    force_part: float  # standard deviation of an observed force beside its noise, as a part of the share of the weight
+    force_part: float  # standard deviation of an observed force beside its noise, as a part of the share of the weight,
+    # until it is known (:mod:`.landed_forces`)
     share: float  # N, of the weight that each contact carries when all do
     outliers: float  # share of states that nothing explains
     gap_correlation: float  # s
@@ -181,14 +190,17 @@ def load_ratio(load, sigma, outliers):
 
 
 @kernel
-def unforced(i, settings, given):
+def unforced(i, settings, given, memory):
     """How much more likely than :func:`joint_likelihoods` has it contact i is open, by an observed force that is nearly
-    zero: the logarithm, at least 0. A force that has just ceased still fades, and one of a foot that hovers is none."""
+    zero: the logarithm, at least 0. A force that has just ceased still fades, and one of a foot that hovers is none.
+
+    memory: (m, COLUMNS), of :mod:`.landed_forces`."""
     s = settings
     trust = min(max(given.force_weight[i], 1e-6), 1.0)
     noise = given.force_covariance[i, i] + s.share * s.share * _MISTRUST * (1.0 - trust) / trust
-    wide = noise + (s.force_part * s.share) ** 2
-    narrow = noise + (min(_STEADY_PART, s.force_part) * s.share) ** 2
+    part = force_error(i, s, memory)
+    wide = noise + (part * s.share) ** 2
+    narrow = noise + (min(_STEADY_PART, part) * s.share) ** 2
     exponent = 0.5 * given.force[i] * given.force[i] * (1.0 / narrow - 1.0 / wide)
     ratio = math.sqrt(wide / narrow) * math.exp(-min(exponent, 700.0))
     weight = effective_force(given.dt, given.first, s.force_correlation)
@@ -211,11 +223,12 @@ def sinking_load(ratio, sinks):
 
 
 @kernel
-def single_likelihoods(i, settings, given, held, out):
+def single_likelihoods(i, settings, given, held, forces, out):
     """Write the log-likelihoods of contact i open, sticking and slipping: out (3,). held: in and out, as of
-    :func:`~.held_feet.learn_held`."""
+    :func:`~.held_feet.learn_held`. forces: in and out, of :mod:`.landed_forces`."""
     s = settings
     variance = given.gap_sigmas[i] * given.gap_sigmas[i] + given.surfaces[i] * given.surfaces[i]
+    note_force(i, s, given, variance, forces)
     sigma = min(math.sqrt(variance), _NARROWER * s.swing_height)
     gap = effective(given.dt, given.first, s.gap_correlation)
     closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
@@ -231,24 +244,29 @@ def single_likelihoods(i, settings, given, held, out):
     # milliseconds old, as those of filters are after an impact.
     if given.trusted and given.stood[i] and given.rate[i] < 0.0:
         moves = max(moves, 0.0)
-    # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not.
+    # The forces of a mode are not those that stop a contact, and an idle contact may hold as well as not. The mode is
+    # that of the last state.
     stopping = given.rate[i] < -3.0 * math.sqrt(noise)
+    stopped = stopping or forces[i, STOPPING] > 0.0
+    forces[i, STOPPING] = 1.0 if stopping else 0.0
     idle = abs(given.load[i]) <= _IDLE * s.share
     stick = slips = closed
-    if given.trusted and given.touching[i] and not stopping and not idle:
+    if given.trusted and given.touching[i] and not stopped and not idle:
         weight = given.force_weight[i] * effective_force(given.dt, given.first, s.load_correlation)
         sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0
         sigma, slip_sigma = math.sqrt(s.load_sigma**2 + given.doubt[i]), math.sqrt(s.slip_sigma**2 + given.doubt[i])
         rests = sinking_load(load_ratio(given.load[i] - s.load_limit, sigma, s.outliers), sinks)
         # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
         slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, slip_sigma, s.outliers), sinks)
+        if has_landed(i, given, forces) or presses(i, s, given, forces):
+            rests, slides = max(rests, 0.0), max(slides, 0.0)
         most = _SLIDES * _SLIDES * noise
         if given.stood[i]:
             most = max(_STOOD * _STOOD * noise, _FAST * _FAST * slip)
         stick += weight * (min(rests, slides) if slide > most else rests)
         slips += weight * slides
     forced = given.trusted and given.observed
-    out[0] = unforced(i, s, given) if forced else 0.0
+    out[0] = unforced(i, s, given, forces) if forced and not has_landed(i, given, forces) else 0.0
     # While the observed force of a foot that has left fades, its velocity must not speak for it; and nothing else
     # speaks for a foot that rises where no force that is believed is observed.
     pressed = forced and given.force_weight[i] >= BELIEVED
@@ -268,14 +286,14 @@ def single_likelihoods(i, settings, given, held, out):
 
 
 @kernel
-def joint_likelihoods(members, k, settings, given, L, x, out):
+def joint_likelihoods(members, k, settings, given, forces, L, x, out):
     """Write the log-likelihoods of each set of closed contacts among the ``k`` members of a group: out (2^k,).
 
     The observed normal forces of the group are normal with their covariance; a closed contact adds to it a force of its
     own, with mean and standard deviation of one share of the weight. Bit j of a set is member j.
 
     Args:
-        members: (k,) int64. L: (4, 4), x: (4,), scratch.
+        members: (k,) int64. forces: (m, COLUMNS), of :mod:`.landed_forces`. L: (4, 4), x: (4,), scratch.
     """
     s = settings
     weight = effective_force(given.dt, given.first, s.force_correlation)
@@ -295,8 +313,8 @@ def joint_likelihoods(members, k, settings, given, L, x, out):
             x[a] = given.force[i] - s.share * closed
             for b in range(a + 1):
                 L[a, b] = given.force_covariance[i, members[b]]
-            trust = min(max(given.force_weight[i], 1e-6), 1.0)
-            doubt = s.force_part * s.force_part + _MISTRUST * (1.0 - trust) / trust
+            trust, part = weight_of_force(i, s, given, forces), force_error(i, s, forces)
+            doubt = part * part + _MISTRUST * (1.0 - trust) / trust
             L[a, a] += s.share * s.share * (doubt + closed)
             # Cholesky by rows, and the forward substitution with it
             for b in range(a + 1):

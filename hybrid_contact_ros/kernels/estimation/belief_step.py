@@ -58,6 +58,7 @@ class BeliefRecord(NamedTuple):
     kind: Codes  # (m,), next event by the last state
     times: Array  # (m, 3), s
     held: Array  # (m,), of :func:`~.held_feet.learn_held`
+    forces: Array  # (m, COLUMNS), of :mod:`.landed_forces`
     load: Array  # (m,), N, of the last state's mode, and touching (m,), what that was solved for
     touching: Codes
     weight: Array  # (m,), of forces and loads, in [0, 1]
@@ -121,8 +122,8 @@ def believe(
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, here.gap_velocity,
         here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance, b.doubt, b.weight,
-        tracker.closed, b.belief, b.kind, b.times, b.held, b.transition, b.single, b.joint, b.L, b.x, beside,
-        b.probability,
+        tracker.closed, b.belief, b.kind, b.times, b.held, b.forces, b.transition, b.single, b.joint, b.L, b.x,
+        beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)

@@ -42,6 +42,7 @@ class BeliefMemory(NamedTuple):
     kind: Codes  # (m,), the next event that was foretold with the last state
     times: Array  # (m, 3), s after that state: time, earliest, latest
     held: Array  # (m,), in [0, 1], of :func:`~.held_feet.learn_held`
+    forces: Array  # (m, COLUMNS), of :mod:`.landed_forces`
 
 
 class BeliefScratch(NamedTuple):
@@ -66,7 +67,7 @@ def contact_belief(
     dt, first, trusted, observed, touching, gap, gap_sigmas, surfaces, rate, rate_sigmas, spread, slide, load, force,
     force_covariance, doubt, force_weight, stood,
     # memory:
-    belief, kind, times, held,
+    belief, kind, times, held, forces,
     # scratch:
     transition, single, joint, L, x,
     # sensors:
@@ -90,7 +91,7 @@ def contact_belief(
         dt, first, trusted, observed, touching, gap, gap_sigmas, surfaces, rate, rate_sigmas, spread, slide, load,
         force, force_covariance, doubt, force_weight, stood,
     )  # fmt: skip
-    memory = BeliefMemory(belief, kind, times, held)
+    memory = BeliefMemory(belief, kind, times, held, forces)
     scratch = BeliefScratch(transition, single, joint, L, x)
     for g in range(members.shape[0]):
         k = 0
@@ -98,14 +99,14 @@ def contact_belief(
             k += 1
         for j in range(k):
             transitions(members[g, j], settings, given.dt, memory, scratch.transition[j])
-            single_likelihoods(members[g, j], settings, given, memory.held, scratch.single[j])
+            single_likelihoods(members[g, j], settings, given, memory.held, memory.forces, scratch.single[j])
             # What foot sensors, shocks and commands say beside.
             steer(beside[members[g, j]], scratch.transition[j])
             for a in range(1, 3):
                 scratch.single[j, a] += beside[members[g, j], EVIDENCE]
         joined = given.trusted and given.observed
         if joined:
-            joint_likelihoods(members[g], k, settings, given, scratch.L, scratch.x, scratch.joint)
+            joint_likelihoods(members[g], k, settings, given, memory.forces, scratch.L, scratch.x, scratch.joint)
         _step(k, given.first, joined, scratch, memory.belief[g])
         _marginals(members[g], k, memory.belief[g], probability)
 

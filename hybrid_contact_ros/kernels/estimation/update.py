@@ -140,10 +140,10 @@ def update(
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_fitted, map_numbers,
     # belief:
-    belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_load, belief_touching, belief_weight,
-    belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance, belief_doubt,
-    belief_averaged, belief_averaging, belief_inverse, belief_transition, belief_single, belief_joint, belief_L,
-    belief_x,
+    belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_forces, belief_load, belief_touching,
+    belief_weight, belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance,
+    belief_doubt, belief_averaged, belief_averaging, belief_inverse, belief_transition, belief_single, belief_joint,
+    belief_L, belief_x,
     # sensors:
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
@@ -255,10 +255,10 @@ def update(
         belief_offset, belief_course,
     )  # fmt: skip
     belief = BeliefRecord(
-        belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_load, belief_touching,
-        belief_weight, belief_probability, belief_slow, belief_last, belief_noise, belief_force, belief_covariance,
-        belief_doubt, belief_averaged, belief_averaging, belief_inverse, belief_transition, belief_single, belief_joint,
-        belief_L, belief_x,
+        belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_forces, belief_load,
+        belief_touching, belief_weight, belief_probability, belief_slow, belief_last, belief_noise, belief_force,
+        belief_covariance, belief_doubt, belief_averaged, belief_averaging, belief_inverse, belief_transition,
+        belief_single, belief_joint, belief_L, belief_x,
     )  # fmt: skip
     course = StrideCourse(
         course_configuration, course_velocity, course_times, course_signals, course_heights, course_place, course_now,

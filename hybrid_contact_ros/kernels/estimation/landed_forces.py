@@ -1,0 +1,98 @@
+"""How wrong the observed force of a foot is: in the air, where it bears nothing, and just after it has landed.
+
+An error of efforts is a force that a foot in the air seems to have. How large that is differs from robot to robot, and
+from leg to leg: with right efforts it is a hundredth of a share of the weight, and a light touch is none of it; with
+friction or a bias it is a fifth, and no touch. It is therefore measured, while a foot is in the air for certain.
+
+Of a foot that has just landed efforts tell least. An impact changes the velocities of the leg at once, and the torques
+of its drives with them, but measured torques often come some milliseconds late, and what they lack looks like a pull. A
+mode, which knows no impacts, asks then for loads that are none. What is missing from a load does not open a foot that
+has landed after a swing, until it rises or some time has passed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.records import Array
+
+COLUMNS = 4
+SINCE, SQUARES, SECONDS, STOPPING = range(COLUMNS)
+"""Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
+have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped."""
+_LAG = 0.03  # s, for which an observed force fades
+_HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
+_PRIOR = 0.05  # s of flight, which the configured deviation counts as
+_RECALL = 5.0  # s of flight
+_STEP = 0.02  # s: a state is a witness of so much flight at most, and of an error of one share of the weight
+_LEAST = 0.05  # share of the weight: no force is known better
+_SWING = 0.05  # s in the air, without which a touch is a part of the last stance
+_LANDED = 0.012  # s after a touch, in which missing forces tell nothing
+_RISES = 0.07  # m/s: what is as fast has been thrown back
+_PRESSES = 2.0  # deviations of a force, above which it is there
+_FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
+
+
+@kernel
+def note_force(i, settings, given, variance, memory):
+    """Take the state of contact i. ``variance``: m², of its gap. memory: in and out (m, COLUMNS)."""
+    since = memory[i, SINCE]
+    if given.stood[i]:
+        if 0.0 < since < _SWING:
+            since = -_LANDED
+        memory[i, SINCE] = min(since, 0.0) - given.dt
+        return
+    memory[i, SINCE] = max(since, 0.0) + given.dt
+    forced = given.trusted and given.observed and given.force_weight[i] >= BELIEVED
+    aloft = given.gap[i] > max(_HIGH, _SIGMAS * math.sqrt(variance)) and memory[i, SINCE] > _LAG
+    if forced and aloft:
+        dt = min(given.dt, _STEP)
+        keep = math.exp(-dt / _RECALL)
+        part = abs(given.force[i]) / settings.share
+        memory[i, SQUARES] = keep * memory[i, SQUARES] + (dt * part * part if part < 1.0 else dt)
+        memory[i, SECONDS] = keep * memory[i, SECONDS] + dt
+
+
+@kernel
+def force_error(i, settings, memory):
+    """The standard deviation of the observed force of contact i beside its noise, in shares of the weight: as
+    configured where it stands or has just stood, and else what it was in the air."""
+    if memory[i, SINCE] < _LAG:
+        return settings.force_part
+    squares = _PRIOR * settings.force_part**2 + memory[i, SQUARES]
+    return max(math.sqrt(squares / (_PRIOR + memory[i, SECONDS])), min(_LEAST, settings.force_part))
+
+
+@kernel
+def has_landed(i, given, memory):
+    """Whether contact i has landed so lately that a force that is missing tells nothing, and has not been thrown
+    back."""
+    return given.stood[i] and memory[i, SINCE] > -_LANDED and given.rate[i] < _RISES
+
+
+@kernel
+def presses(i, settings, given, memory):
+    """Whether an observed force that is believed says for certain that contact i, which was open, bears something."""
+    if not given.observed or given.stood[i] or given.force_weight[i] < BELIEVED:
+        return False
+    error = force_error(i, settings, memory) * settings.share
+    deviation = math.sqrt(given.force_covariance[i, i] + error * error)
+    return given.force[i] > settings.load_limit + _PRESSES * deviation
+
+
+@kernel
+def weight_of_force(i, settings, given, memory):
+    """``given.force_weight``, but of a foot that has just landed less where it lacks a force."""
+    trust = min(max(given.force_weight[i], 1e-6), 1.0)
+    if given.force[i] < _FAINT * settings.share and has_landed(i, given, memory):
+        return min(trust, _DOUBTED)
+    return trust
+
+
+def force_memory(m: int) -> Array:
+    """Nothing is known of m contacts."""
+    return np.zeros((m, COLUMNS))

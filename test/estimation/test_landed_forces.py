@@ -1,0 +1,137 @@
+"""How wrong the observed force of a foot is: in the air, and just after it has landed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from helpers.belief import Belief, evidence
+from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
+from hybrid_contact_ros.kernels.estimation.landed_forces import (
+    SECONDS,
+    force_error,
+    force_memory,
+    has_landed,
+    note_force,
+    presses,
+    weight_of_force,
+)
+
+CONFIG = Belief(1).settings
+SHARE = CONFIG.share
+ALOFT = {"gap": 0.1, "rate": 0.0, "touching": 0, "load": 0.0}
+
+
+def told(seconds, memory=None, variance=1e-6, **state):
+    """The memory of a foot after so long a time of the same state."""
+    memory = force_memory(1) if memory is None else memory
+    for _ in range(round(1e3 * seconds)):
+        note_force(0, CONFIG, evidence(1, **state), variance, memory)
+    return memory
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.floats(-0.6, 0.6), st.floats(0.3, 2.0))
+def test_the_error_of_a_force_is_what_the_foot_seems_to_bear_in_the_air(part, seconds):
+    memory = told(0.2, stood=1)
+    assert force_error(0, CONFIG, memory) == CONFIG.force_part
+    memory = told(0.02, memory, force=0.9 * SHARE, **ALOFT)
+    assert force_error(0, CONFIG, memory) == CONFIG.force_part  # a force that fades is no error
+    memory = told(seconds, memory, force=part * SHARE, **ALOFT)
+    error = force_error(0, CONFIG, memory)
+    assert min(0.9 * abs(part), CONFIG.force_part) <= error <= max(abs(part), CONFIG.force_part)
+    if abs(part) < 0.01 and seconds > 1.5:
+        assert error == pytest.approx(0.05, abs=0.02)
+
+
+@pytest.mark.parametrize(
+    "state",
+    [{"gap": 0.005}, {"weight": 0.0}, {"stood": 1}, {"variance": 0.03**2}],
+    ids=["near the ground", "efforts that are not believed", "closed", "a ground that is not known"],
+)
+def test_nothing_is_learned_of_forces_that_may_be_there_or_are_not_believed(state):
+    memory = told(1.0, **{**ALOFT, "force": 0.02 * SHARE, **state})
+    assert memory[0, SECONDS] == 0.0
+
+
+def test_a_light_force_tells_of_a_touch_where_swings_show_none_and_not_where_they_do():
+    def closing(part):
+        belief = Belief(1)
+        belief.step(gap=0.1, force=0.0, touching=0)
+        for _ in range(1000):
+            belief.step(gap=0.1, rate=-0.3, force=part * SHARE, touching=0)
+        return belief.step(gap=0.0, rate=-0.1, force=0.35 * SHARE, touching=0, covariance=1e-4 * np.eye(1))[0, 0]
+
+    assert closing(0.0) > 0.9 and closing(0.2) < 0.2
+
+
+def test_a_foot_that_has_landed_after_a_swing_is_not_opened_by_a_force_that_is_missing_until_it_rises():
+    landed = told(0.005, told(0.2, force=0.0, **ALOFT), stood=1)
+    for rate, so in ((0.0, True), (-0.2, True), (0.05, True), (0.1, False)):
+        state = evidence(1, stood=1, rate=rate, force=0.0)
+        assert has_landed(0, state, landed) == so
+        assert (weight_of_force(0, CONFIG, state, landed) < 1.0) == so
+    assert weight_of_force(0, CONFIG, evidence(1, stood=1, force=SHARE), landed) == 1.0  # what is there is believed
+    later = told(0.02, landed.copy(), stood=1)
+    again = told(0.005, told(0.01, told(0.2, stood=1), force=0.0, **ALOFT), stood=1)
+    for memory in (later, again):  # after a while; and what flickers at the end of a stance has not landed
+        assert not has_landed(0, evidence(1, stood=1), memory)
+
+
+@pytest.mark.parametrize("load", [-1.0, -0.1])
+def test_negative_loads_and_missing_forces_do_not_open_a_foot_in_the_first_milliseconds_of_a_landing(load):
+    lacks = {"load": load * SHARE, "force": -0.1 * SHARE, "covariance": 1e-4 * np.eye(1)}
+
+    def after(swing, standing):
+        belief = Belief(1)
+        for _ in range(swing):
+            belief.step(gap=0.1, rate=-0.3, force=0.0, touching=0)
+        for _ in range(standing):
+            belief.step(stood=1, load=SHARE, force=SHARE)
+        return [belief.step(stood=1, **lacks)[0, 0] for _ in range(3)][-1]
+
+    assert after(200, 5) > 0.9 > 0.5 > after(200, 100)
+
+
+def test_a_force_that_certainly_presses_is_not_contradicted_by_a_mode_that_knows_no_impact():
+    memory = told(0.5, force=0.0, **ALOFT)
+    struck = evidence(1, stood=0, force=0.8 * SHARE, load=-SHARE, covariance=1e-4 * np.eye(1))
+    assert presses(0, CONFIG, struck, memory)
+    for other in ({"stood": 1}, {"weight": 0.3}, {"force": 0.1 * SHARE}, {"covariance": np.eye(1) * SHARE**2}):
+        values = {"stood": 0, "force": 0.8 * SHARE, "load": -SHARE, "covariance": 1e-4 * np.eye(1), **other}
+        assert not presses(0, CONFIG, evidence(1, **values), memory)
+    found = np.zeros((2, 3))
+    for row, load in zip(found, (-SHARE, SHARE), strict=True):
+        state = struck._replace(load=np.full(1, load))
+        likelihoods.single_likelihoods(0, CONFIG, state, np.zeros(1), memory.copy(), row)
+    assert found[0, 1] - found[0, 0] == pytest.approx(found[1, 1] - found[1, 0], abs=6.0)
+    assert found[0, 1] >= found[0, 0]
+
+
+def test_the_load_of_a_state_in_which_the_foot_was_still_being_stopped_is_not_used_with_the_next():
+    def closed(before, load):
+        memory, out = told(0.5, force=0.0, **ALOFT), np.zeros(3)
+        for rate, value in ((before, 0.0), (-0.01, load)):
+            state = evidence(1, stood=0, rate=rate, load=value * SHARE, force=0.0)
+            likelihoods.single_likelihoods(0, CONFIG, state, np.zeros(1), memory, out)
+        return out[1] - out[0]
+
+    assert closed(-0.5, -1.0) == closed(-0.5, 1.0)
+    assert closed(-0.01, -1.0) < closed(-0.01, 1.0) - 1.0
+
+
+def test_stillness_counts_once_where_the_efforts_of_a_limb_are_not_believed_though_forces_are_observed():
+    still = {"gap": 0.0045, "rate": 0.0, "slide": 0.0, "force": 0.0, "load": 0.0, "touching": 0, "weight": 0.0}
+    held, memory, gained = np.full(1, 0.01), force_memory(1), []
+    for _ in range(300):
+        out = np.zeros(3)
+        likelihoods.single_likelihoods(0, CONFIG, evidence(1, stood=0, **still), held, memory, out)
+        gained.append(out[1] - out[0])
+    alone = np.zeros(3)
+    likelihoods.single_likelihoods(
+        0, CONFIG, evidence(1, stood=0, **still)._replace(rate_sigmas=np.full(1, 1e6)), np.zeros(1), memory, alone
+    )
+    gap = alone[1] - alone[0]  # what the gap says by itself, in each state
+    assert gained[0] > gap + 0.5 and gained[-1] == pytest.approx(gap, abs=0.2)
