@@ -14,7 +14,9 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     force_error,
     force_memory,
     has_landed,
+    is_lifted,
     note_force,
+    note_surfaces,
     presses,
     weight_of_force,
 )
@@ -135,3 +137,25 @@ def test_stillness_counts_once_where_the_efforts_of_a_limb_are_not_believed_thou
     )
     gap = alone[1] - alone[0]  # what the gap says by itself, in each state
     assert gained[0] > gap + 0.5 and gained[-1] == pytest.approx(gap, abs=0.2)
+
+
+@pytest.mark.parametrize("part", [0.04, 0.06, 0.08])
+def test_a_foot_that_is_held_over_where_it_stood_is_not_closed_by_its_stillness_whatever_little_it_seems_to_bear(part):
+    def closed(surface):
+        belief = Belief(1)
+        belief.step(gap=0.02, rate=0.1, force=0.0, load=0.0, touching=0)
+        note_surfaces(np.full(1, surface), belief.record.forces)
+        for _ in range(400):
+            found = belief.step(gap=0.0045, gap_sigmas=1.6e-3, force=part * SHARE, load=part * SHARE, touching=1)
+        return found[0, 0]
+
+    assert closed(1e-4) < min(0.2, closed(6e-3))
+
+
+def test_a_foot_is_lifted_where_it_is_open_and_surely_above_the_ground_that_it_stood_on():
+    memory = force_memory(1)
+    note_surfaces(np.full(1, 1e-3), memory)
+    for gap, stood, so in ((0.004, 0, True), (0.002, 0, False), (0.004, 1, False), (-0.004, 0, False)):
+        assert is_lifted(0, evidence(1, gap=gap, gap_sigmas=1e-3, stood=stood), memory) == so
+    note_surfaces(np.full(1, 6e-3), memory)
+    assert not is_lifted(0, evidence(1, gap=0.004, gap_sigmas=1e-3, stood=0), memory)

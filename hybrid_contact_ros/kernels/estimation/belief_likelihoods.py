@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     STOPPING,
     force_error,
     has_landed,
+    is_lifted,
     note_force,
     presses,
     weight_of_force,
@@ -277,9 +278,9 @@ def single_likelihoods(i, settings, given, held, forces, out):
         sticks, slides = held_still(sticks), held_still(slides)
     sticks, slides = quick * sticks, quick * slides
     lifted = given.gap[i] > _LIFTED * math.sqrt(variance)
-    if pressed or (given.stood[i] and not lifted):
+    if (pressed and not is_lifted(i, given, forces)) or (given.stood[i] and not lifted):
         held[i] = HELD
-    else:  # Without a believed force stillness must not tell again and again what a foot that is held has as well.
+    else:  # Stillness alone must not tell again and again what a foot that is held has as well.
         out[0] += learn_held(i, given.dt, max(sticks, slides), held)
     out[1] = stick + sticks
     out[2] = slips + slides

@@ -20,8 +20,8 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array
 
-COLUMNS = 4
-SINCE, SQUARES, SECONDS, STOPPING = range(COLUMNS)
+COLUMNS = 5
+SINCE, SQUARES, SECONDS, STOPPING, OWN = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped."""
 _LAG = 0.03  # s, for which an observed force fades
@@ -33,6 +33,7 @@ _LEAST = 0.05  # share of the weight: no force is known better
 _SWING = 0.05  # s in the air, without which a touch is a part of the last stance
 _LANDED = 0.012  # s after a touch, in which missing forces tell nothing
 _RISES = 0.07  # m/s: what is as fast has been thrown back
+_LIFTED = 2.0  # deviations of a gap
 _PRESSES = 2.0  # deviations of a force, above which it is there
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
 
@@ -91,6 +92,19 @@ def weight_of_force(i, settings, given, memory):
     if given.force[i] < _FAINT * settings.share and has_landed(i, given, memory):
         return min(trust, _DOUBTED)
     return trust
+
+
+@kernel
+def note_surfaces(surfaces, memory):
+    """Keep the deviations (m,), m, of :func:`~.own_ground.known_surfaces`. memory: out (m, COLUMNS)."""
+    for i in range(surfaces.shape[0]):
+        memory[i, OWN] = surfaces[i]
+
+
+@kernel
+def is_lifted(i, given, memory):
+    """Whether contact i, which is open, is above the ground that it stood on."""
+    return not given.stood[i] and given.gap[i] > _LIFTED * math.hypot(given.gap_sigmas[i], memory[i, OWN])
 
 
 def force_memory(m: int) -> Array:

@@ -27,6 +27,7 @@ from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings, height_sigma
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory, note_lowering
+from hybrid_contact_ros.kernels.estimation.landed_forces import note_surfaces
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.observed_forces import weigh_motions
@@ -330,10 +331,10 @@ def update(
             settings, ground_settings, given, believed, weight, velocity, hang_idle, noise_sigma, stop_since, robot,
             problem, here, tracker, observer, solver, scratch, stance, footholds, ground,
         )  # fmt: skip
+    known_surfaces(surface_sigma, map_contact, map_place, map_size, under, unrest, noise_sigma, surfaces)
+    note_surfaces(surfaces, belief_forces)
     if believed:
         surfaces[:] = surface_sigma
-    else:
-        known_surfaces(surface_sigma, map_contact, map_place, map_size, under, unrest, noise_sigma, surfaces)
     # Of states that are far apart, forces are those between them: they tell of the ground, and not of this state.
     if gain > 0.0 and dt * gain > SLOW:
         for i in range(weight.shape[0]):
