@@ -8,6 +8,9 @@ Of a foot that has just landed efforts tell least. An impact changes the velocit
 of its drives with them, but measured torques often come some milliseconds late, and what they lack looks like a pull. A
 mode, which knows no impacts, asks then for loads that are none. What is missing from a load does not open a foot that
 has landed after a swing, until it rises or some time has passed.
+
+What little an open foot seems to bear is no reason either to count its stillness again and again where it is above the
+ground that it stood on.
 """
 
 from __future__ import annotations
@@ -23,7 +26,8 @@ from hybrid_contact_ros.kernels.estimation.records import Array
 COLUMNS = 5
 SINCE, SQUARES, SECONDS, STOPPING, OWN = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
-have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped."""
+have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
+deviation of the surface under it, m, where it has stood itself."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
