@@ -47,18 +47,12 @@ times = np.arange(0.0, 1.2, STEP)
 height_error, wrong, before = [], [], np.zeros(model.nv)
 for time in times:
     q, v = execution.at(time)
-    unit = ImuMeasurement(
-        stamp_ns=round(1e9 * time),
-        orientation=q[3:7],
-        angular_velocity=v[3:6],
-        acceleration=(v[:3] - before[:3]) / STEP + GRAVITY,  # an upright body's; an impact shows in it, too
-    )
+    acceleration = (v[:3] - before[:3]) / STEP + GRAVITY  # of a body that stays upright
+    unit = ImuMeasurement(round(1e9 * time), q[3:7], angular_velocity=v[3:6], acceleration=acceleration)
     effort = np.concatenate((np.zeros(6), hop(time, q, v, None)))
-    unknown = np.full(7, np.nan)  # nobody knows the base
-    state = RobotState(
-        unit.stamp_ns, np.concatenate((unknown, q[7:])), np.concatenate((unknown[:6], v[6:])), effort, imu=unit
-    )
-    state = legs.with_base(state)
+    joints, rates = q.copy(), v.copy()
+    joints[:7], rates[:6] = np.nan, np.nan  # nobody knows the base
+    state = legs.with_base(RobotState(unit.stamp_ns, joints, rates, effort, imu=unit))
     mode = estimator.update(state).mode
     height_error.append(abs(state.q[2] - q[2]))
     in_the_air = q[2] + q[7] - 0.52 > 1e-4

@@ -21,6 +21,7 @@ CHANGED = {
     "plane 5 mm off": ("position",),
     "plane 5 mm off, the other way": ("position",),
     "3 ms offset": ("position", "linear", "angular"),
+    "efforts 3 ms late": ("effort",),
     "odometry of 50 Hz": ("position", "quaternion", "linear", "angular"),
     "effort spikes": ("effort",),
 }
@@ -57,6 +58,7 @@ def test_faults_are_as_large_as_they_say():
     rates = np.gradient(before.dq, before.time, axis=0)
     assert turning == pytest.approx(np.quantile(np.abs(before.effort), 0.99, axis=0) / ROTOR * rates)
     assert np.array_equal(after("3 ms offset").linear[3:], before.linear[:-3])
+    assert np.array_equal(after("efforts 3 ms late").effort[3:], before.effort[:-3])
     assert np.std(after("encoder noise").q - before.q) == pytest.approx(0.002, rel=0.05)
     assert np.std(noisy(gait()).recording.linear - before.linear) == pytest.approx(0.02, rel=0.05)
 
