@@ -15,7 +15,6 @@ from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.contact_belief import groups
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, BeliefMemory, transitions
-from hybrid_contact_ros.kernels.estimation.held_feet import HELD
 from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 
 SWINGING = {"gap": 0.06, "rate": 0.5, "slide": 0.8, "load": 0.0, "force": 0.0, "touching": 0}
@@ -38,7 +37,7 @@ def enumerated(states: list[dict], start, m: int, config: likelihoods.BeliefSett
     """P(closed), P(slip) of each contact after the last state, by all sequences of all joint states."""
     joint_states = list(itertools.product(range(3), repeat=m))
     memory = BeliefMemory(
-        np.zeros((1, 81)), np.zeros(m, np.uint8), np.full((m, 3), np.nan), np.full(m, HELD), force_memory(m)
+        np.zeros((1, 81)), np.zeros(m, np.uint8), np.full((m, 3), np.nan), np.zeros(m), force_memory(m)
     )
     factors, T = [], np.zeros((m, 3, 3))
     for t, state in enumerate(states):
