@@ -30,7 +30,6 @@ from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 Array = NDArray[np.float64]
 
 _GRAVITY = np.array([0.0, 0.0, -9.81])
-_UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 _HEIGHT = 0.02  # m above the lowest foot, at which a foot counts for 60 %
 _AGREES = 0.3  # m/s, by which the velocity of a standing foot may differ from what is predicted
 _SPEED = 0.05  # m/s, standard deviation of the velocity of a foot that stands
@@ -95,7 +94,7 @@ class BaseFromLegs:
     def __init__(self, model: RigidBodyModel) -> None:
         if not (model.floating_base and model.joint_names):
             missing = "joints: a body alone needs odometry" if model.floating_base else "floating base to look for"
-            raise ValueError(f"the base comes from legs and an inertial unit, and the robot has no {missing}")
+            raise ValueError(f"input.base is imu (the base comes from legs), and the robot has no {missing}")
         self._model = model
         planar = np.linalg.norm(model.contact_normals, axis=1) > 0.0
         self._feet = np.flatnonzero(planar)
@@ -129,13 +128,13 @@ class BaseFromLegs:
         fault = state.wrong_type or state.wrong_shape(self._model.nq, self._model.nv)
         if fault is not None:
             raise UnusableStateError(fault)
+        base = self.add(state.stamp_ns, state.q, state.v, imu)
+        if base is not None:
+            return base.below(state)
         q, v = state.q.copy(), state.v.copy()
-        q[:7], v[:6] = _UPRIGHT, 0.0  # what stands there may be NaN
-        base = self.add(state.stamp_ns, q, v, imu)
-        if base is None:
-            fault = replace(state, q=q, v=v).fault(self._model.nq, self._model.nv)
-            raise UnusableStateError(fault or "the state is too large to compute with")
-        return base.below(state)
+        q[:7], v[:6] = 0.0, 0.0  # NaN are no fault there
+        fault = replace(state, q=q, v=v).fault(self._model.nq, self._model.nv)
+        raise UnusableStateError(fault or "the state is too large to compute with")
 
     def add(self, stamp_ns: int, joints: Array, rates: Array, imu: ImuMeasurement) -> LegBase | None:
         """The base of a state, the next in time; None where it cannot be computed.

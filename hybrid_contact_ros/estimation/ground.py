@@ -115,6 +115,7 @@ def ground_scratch(model: RigidBodyModel) -> GroundScratch:
         solid_of=_solid_of(spheres.point, link_of),
         shift_variance=np.zeros(m),
         surfaces=np.ones(m),
+        own=np.ones(m),
         rate_offs=np.zeros(m),
         gap_offs=np.zeros(m),
     )

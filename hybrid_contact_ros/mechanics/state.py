@@ -96,9 +96,7 @@ class RobotState:
         if type(stamp) is not int and not isinstance(stamp, np.integer):
             return f"stamp_ns is {stamp!r}, whole nanoseconds (int) are needed"
         for name, array in (("q", self.q), ("v", self.v), ("effort", self.effort)):
-            if type(array) is np.ndarray or (array is None and name == "effort"):
-                continue
-            if not isinstance(array, np.ndarray):
+            if not isinstance(array, np.ndarray) and not (array is None and name == "effort"):
                 what = "None" if array is None else f"a {type(array).__name__}"
                 return f"{name} is {what}, a numpy array is needed"
         return None

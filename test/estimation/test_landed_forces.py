@@ -14,9 +14,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     force_error,
     force_memory,
     has_landed,
-    is_lifted,
     note_force,
-    note_surfaces,
     presses,
     weight_of_force,
 )
@@ -144,18 +142,13 @@ def test_a_foot_that_is_held_over_where_it_stood_is_not_closed_by_its_stillness_
     def closed(surface):
         belief = Belief(1)
         belief.step(gap=0.02, rate=0.1, force=0.0, load=0.0, touching=0)
-        note_surfaces(np.full(1, surface), belief.record.forces)
-        for _ in range(400):
-            found = belief.step(gap=0.0045, gap_sigmas=1.6e-3, force=part * SHARE, load=part * SHARE, touching=1)
-        return found[0, 0]
+        held = {"gap": 0.0045, "gap_sigmas": 1.6e-3, "own": surface, "force": part * SHARE, "load": part * SHARE}
+        return [belief.step(touching=1, **held)[0, 0] for _ in range(400)][-1]
 
     assert closed(1e-4) < min(0.2, closed(6e-3))
 
 
-def test_a_foot_is_lifted_where_it_is_open_and_surely_above_the_ground_that_it_stood_on():
-    memory = force_memory(1)
-    note_surfaces(np.full(1, 1e-3), memory)
+def test_a_foot_is_raised_where_it_is_open_and_surely_above_the_ground_that_it_stood_on():
     for gap, stood, so in ((0.004, 0, True), (0.002, 0, False), (0.004, 1, False), (-0.004, 0, False)):
-        assert is_lifted(0, evidence(1, gap=gap, gap_sigmas=1e-3, stood=stood), memory) == so
-    note_surfaces(np.full(1, 6e-3), memory)
-    assert not is_lifted(0, evidence(1, gap=0.004, gap_sigmas=1e-3, stood=0), memory)
+        assert likelihoods.is_raised(0, evidence(1, gap=gap, gap_sigmas=1e-3, own=1e-3, stood=stood)) == so
+    assert not likelihoods.is_raised(0, evidence(1, gap=0.004, gap_sigmas=1e-3, own=6e-3, stood=0))

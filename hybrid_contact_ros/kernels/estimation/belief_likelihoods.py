@@ -18,7 +18,6 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     STOPPING,
     force_error,
     has_landed,
-    is_lifted,
     note_force,
     presses,
     weight_of_force,
@@ -39,6 +38,9 @@ _SLIDES = 2.5
 _STOOD, _FAST = 5.0, 4.0
 # Deviations above the ground from which on a foot that stood has been lifted, and its stillness is that of any foot.
 _LIFTED = 3.0
+# Deviations above the ground on which it has stood itself, from which on an open foot is held, whatever little it seems
+# to bear.
+_RAISED = 2.0
 # In this share of the states of an open contact nothing changes that the observer could lag behind, and its force is
 # zero but for the noise, and for this part of a share of the weight.
 _STEADY, _STEADY_PART = 0.15, 0.05
@@ -93,6 +95,7 @@ class BeliefInput(NamedTuple):
     gap: Array  # (m,), m
     gap_sigmas: Array  # (m,), m
     surfaces: Array  # (m,), m, of the surface
+    own: Array  # (m,), m, of the surface as of :func:`~.own_ground.known_surfaces`
     rate: Array  # (m,), m/s, of the gap
     rate_sigmas: Array  # (m,), m/s
     spread: Array  # (m,), (m/s)², measured noise of the velocity of closed contacts
@@ -197,7 +200,7 @@ def unforced(i, settings, given, memory):
 
     memory: (m, COLUMNS), of :mod:`.landed_forces`."""
     s = settings
-    trust = min(max(given.force_weight[i], 1e-6), 1.0)
+    trust = weight_of_force(i, s, given, memory)
     noise = given.force_covariance[i, i] + s.share * s.share * _MISTRUST * (1.0 - trust) / trust
     part = force_error(i, s, memory)
     wide = noise + (part * s.share) ** 2
@@ -221,6 +224,12 @@ def sinking_load(ratio, sinks):
     """
     log = bounded_log(ratio)
     return log * math.erfc(-_ROOT * sinks) if log < 0.0 and sinks < 0.0 else log
+
+
+@kernel
+def is_raised(i, given):
+    """Whether contact i, which is open, is above the ground that it has stood on itself."""
+    return not given.stood[i] and given.gap[i] > _RAISED * math.hypot(given.gap_sigmas[i], given.own[i])
 
 
 @kernel
@@ -278,7 +287,7 @@ def single_likelihoods(i, settings, given, held, forces, out):
         sticks, slides = held_still(sticks), held_still(slides)
     sticks, slides = quick * sticks, quick * slides
     lifted = given.gap[i] > _LIFTED * math.sqrt(variance)
-    if (pressed and not is_lifted(i, given, forces)) or (given.stood[i] and not lifted):
+    if (pressed and not is_raised(i, given)) or (given.stood[i] and not lifted):
         held[i] = HELD
     else:  # Stillness alone must not tell again and again what a foot that is held has as well.
         out[0] += learn_held(i, given.dt, max(sticks, slides), held)

@@ -64,8 +64,8 @@ def contact_belief(
     # groups:
     members,
     # problem:
-    dt, first, trusted, observed, touching, gap, gap_sigmas, surfaces, rate, rate_sigmas, spread, slide, load, force,
-    force_covariance, doubt, force_weight, stood,
+    dt, first, trusted, observed, touching, gap, gap_sigmas, surfaces, own, rate, rate_sigmas, spread, slide, load,
+    force, force_covariance, doubt, force_weight, stood,
     # memory:
     belief, kind, times, held, forces,
     # scratch:
@@ -88,8 +88,8 @@ def contact_belief(
         force_correlation, touchdown_rate, liftoff_rate, slip_rate, stick_rate, foresight, foresight_sigma, sigmas,
     )  # fmt: skip
     given = BeliefInput(
-        dt, first, trusted, observed, touching, gap, gap_sigmas, surfaces, rate, rate_sigmas, spread, slide, load,
-        force, force_covariance, doubt, force_weight, stood,
+        dt, first, trusted, observed, touching, gap, gap_sigmas, surfaces, own, rate, rate_sigmas, spread, slide,
+        load, force, force_covariance, doubt, force_weight, stood,
     )  # fmt: skip
     memory = BeliefMemory(belief, kind, times, held, forces)
     scratch = BeliefScratch(transition, single, joint, L, x)

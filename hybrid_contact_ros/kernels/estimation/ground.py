@@ -67,7 +67,8 @@ class GroundScratch(NamedTuple):
     link_of: Indices  # (m,), constant: the first contact of the same link and plane
     solid_of: Indices  # (m,), constant: as link_of for points that span a volume; of a flat sole, the contact itself
     shift_variance: Array  # (m,), m²
-    surfaces: Array  # (m,), m, of :func:`~.own_ground.known_surfaces`
+    surfaces: Array  # (m,), m, of ``own`` where efforts are not believed, and else that of ground nobody has stepped on
+    own: Array  # (m,), m, of :func:`~.own_ground.known_surfaces`
     rate_offs: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
     gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
 

@@ -8,9 +8,6 @@ Of a foot that has just landed efforts tell least. An impact changes the velocit
 of its drives with them, but measured torques often come some milliseconds late, and what they lack looks like a pull. A
 mode, which knows no impacts, asks then for loads that are none. What is missing from a load does not open a foot that
 has landed after a swing, until it rises or some time has passed.
-
-What little an open foot seems to bear is no reason either to count its stillness again and again where it is above the
-ground that it stood on.
 """
 
 from __future__ import annotations
@@ -23,11 +20,10 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array
 
-COLUMNS = 5
-SINCE, SQUARES, SECONDS, STOPPING, OWN = range(COLUMNS)
+COLUMNS = 4
+SINCE, SQUARES, SECONDS, STOPPING = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
-have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
-deviation of the surface under it, m, where it has stood itself."""
+have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
@@ -37,7 +33,6 @@ _LEAST = 0.05  # share of the weight: no force is known better
 _SWING = 0.05  # s in the air, without which a touch is a part of the last stance
 _LANDED = 0.012  # s after a touch, in which missing forces tell nothing
 _RISES = 0.07  # m/s: what is as fast has been thrown back
-_LIFTED = 2.0  # deviations of a gap
 _PRESSES = 2.0  # deviations of a force, above which it is there
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
 
@@ -96,19 +91,6 @@ def weight_of_force(i, settings, given, memory):
     if given.force[i] < _FAINT * settings.share and has_landed(i, given, memory):
         return min(trust, _DOUBTED)
     return trust
-
-
-@kernel
-def note_surfaces(surfaces, memory):
-    """Keep the deviations (m,), m, of :func:`~.own_ground.known_surfaces`. memory: out (m, COLUMNS)."""
-    for i in range(surfaces.shape[0]):
-        memory[i, OWN] = surfaces[i]
-
-
-@kernel
-def is_lifted(i, given, memory):
-    """Whether contact i, which is open, is above the ground that it stood on."""
-    return not given.stood[i] and given.gap[i] > _LIFTED * math.hypot(given.gap_sigmas[i], memory[i, OWN])
 
 
 def force_memory(m: int) -> Array:

@@ -27,7 +27,6 @@ from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
 from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings, height_sigma
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory, note_lowering
-from hybrid_contact_ros.kernels.estimation.landed_forces import note_surfaces
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.observed_forces import weigh_motions
@@ -172,7 +171,7 @@ def update(
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
     integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products, weighing,
     # ground scratch:
-    map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, rate_offs, gap_offs,
+    map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, rate_offs, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -282,7 +281,7 @@ def update(
         integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products, weighing,
     )  # fmt: skip
     ground = GroundScratch(
-        map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, rate_offs, gap_offs
+        map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, rate_offs, gap_offs
     )
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
@@ -331,10 +330,9 @@ def update(
             settings, ground_settings, given, believed, weight, velocity, hang_idle, noise_sigma, stop_since, robot,
             problem, here, tracker, observer, solver, scratch, stance, footholds, ground,
         )  # fmt: skip
-    known_surfaces(surface_sigma, map_contact, map_place, map_size, under, unrest, noise_sigma, surfaces)
-    note_surfaces(surfaces, belief_forces)
-    if believed:
-        surfaces[:] = surface_sigma
+    known_surfaces(surface_sigma, map_contact, map_place, map_size, under, unrest, noise_sigma, own)
+    for i in range(own.shape[0]):
+        surfaces[i] = surface_sigma if believed else own[i]
     # Of states that are far apart, forces are those between them: they tell of the ground, and not of this state.
     if gain > 0.0 and dt * gain > SLOW:
         for i in range(weight.shape[0]):
@@ -377,8 +375,8 @@ def update(
     )  # fmt: skip
     doubt_torques(velocity, effort, table, error_numbers, correction)
     decided = believe(
-        use, belief_settings, settings, given, believed, unsure, surfaces, every, plane_of, stop_since, problem, here,
-        tracker, observer, solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,
+        use, belief_settings, settings, given, believed, unsure, surfaces, own, every, plane_of, stop_since, problem,
+        here, tracker, observer, solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
