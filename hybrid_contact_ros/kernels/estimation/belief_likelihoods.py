@@ -16,6 +16,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.held_feet import HELD, MOST, held_still, learn_held
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
     STOPPING,
+    flies,
     force_error,
     has_landed,
     note_force,
@@ -261,6 +262,7 @@ def single_likelihoods(i, settings, given, held, forces, out):
     forces[i, STOPPING] = 1.0 if stopping else 0.0
     idle = abs(given.load[i]) <= _IDLE * s.share
     stick = slips = closed
+    moving = flies(i, given)
     if given.trusted and given.touching[i] and not stopped and not idle:
         weight = given.force_weight[i] * effective_force(given.dt, given.first, s.load_correlation)
         sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0
@@ -270,6 +272,8 @@ def single_likelihoods(i, settings, given, held, forces, out):
         slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, slip_sigma, s.outliers), sinks)
         if has_landed(i, given, forces) or presses(i, s, given, forces):
             rests, slides = max(rests, 0.0), max(slides, 0.0)
+        if moving:
+            rests, slides = min(rests, 0.0), min(slides, 0.0)
         most = _SLIDES * _SLIDES * noise
         if given.stood[i]:
             most = max(_STOOD * _STOOD * noise, _FAST * _FAST * slip)
@@ -279,7 +283,7 @@ def single_likelihoods(i, settings, given, held, forces, out):
     out[0] = unforced(i, s, given, forces) if forced and not has_landed(i, given, forces) else 0.0
     # While the observed force of a foot that has left fades, its velocity must not speak for it; and nothing else
     # speaks for a foot that rises where no force that is believed is observed.
-    pressed = forced and given.force_weight[i] >= BELIEVED
+    pressed = forced and given.force_weight[i] >= BELIEVED and not moving
     leaves = given.rate[i] > 0.0 and not (given.stood[i] and pressed)
     sticks = velocity_log(leaves, moves, normal_log(slide, noise, along, 2), s.outliers)
     slides = velocity_log(leaves, moves, normal_log(slide, slip, along, 2), s.outliers)

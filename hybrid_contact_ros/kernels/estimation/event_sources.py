@@ -31,9 +31,10 @@ from hybrid_contact_ros.kernels.estimation.event_skill import (
     remember_forecasts,
     slip_comes_first,
 )
+from hybrid_contact_ros.kernels.estimation.event_times import ABRUPT, is_too_far
 from hybrid_contact_ros.kernels.estimation.events_together import is_first, is_heard, together
 from hybrid_contact_ros.kernels.estimation.load_course import is_loaded_otherwise
-from hybrid_contact_ros.kernels.estimation.rate_lines import NOISE_LEFT, is_followed
+from hybrid_contact_ros.kernels.estimation.rate_lines import NOISE_LEFT, is_followed, shows_slope
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 from hybrid_contact_ros.kernels.estimation.stride_course import DRIFT, LAG, LASTING, MISMATCH, TRACKED
 from hybrid_contact_ros.kernels.estimation.stride_events import (
@@ -59,6 +60,7 @@ _RISEN, _FALLS = 5.0, 3.0
 _UNSURE = 0.008
 # s: while no stride is followed, loads tell of no liftoff that is further away. Feet that stay are unloaded, too.
 _LOADS_AHEAD = 0.0125
+_FREE_FALL = -10.0  # m/s²
 
 
 class EventsGiven(NamedTuple):
@@ -179,8 +181,17 @@ def _touchdowns(i, given, course, skill, told):
     hangs = given.idle[i] and given.gap[i] <= given.gap_off + _AT
     comes_down = (up or falls) and not hangs
     said[STATE] = told.times[i, 0] if stands and comes_down else math.inf
+    rises = given.rate[i] > _FALLS * given.rate_sigma[i]
+    known = shows_slope(given.rate_lines[i])
+    lowest, slowest = given.gap[i] - _FALLS * given.gap_sigma, given.rate[i] - _FALLS * given.rate_sigma[i]
+    most = (given.rate_lines[i, 1] if known else 0.0) - ABRUPT
+    # What slows down a foot that has just left are its drives, which may stop it anywhere; gravity alone goes on.
+    if is_too_far(lowest, slowest, _FREE_FALL if rises and not known else most, said[STATE]):
+        said[STATE] = math.inf
     own = (told.times[i, 0] - told.times[i, 1]) / max(given.sigmas, 0.5)
     said[STRIDE], _ = event_after(i, 0, given.now, course)
+    if is_too_far(lowest, slowest, most, said[STRIDE]):
+        said[STRIDE] = math.inf
     said[PATH] = math.inf
     height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
     if math.isnan(height):
@@ -195,8 +206,10 @@ def _touchdowns(i, given, course, skill, told):
         ahead = path[0] + path[1] * given.dt
         path[0] = ahead + new * (beside - ahead)
     said[PATH] = touchdown_on_path(i, given.now, given.horizon, path[0] + height, path[1], course)
+    if is_too_far(lowest, slowest, most, said[PATH]):
+        said[PATH] = math.inf
     # Of what still rises, the last stride knows better how it will slow down than its deceleration of now.
-    if given.rate[i] > _FALLS * given.rate_sigma[i]:
+    if rises:
         for source in (STRIDE, PATH):
             if said[source] < math.inf and is_heard(i, 0, source, skill):
                 said[STATE] = math.inf

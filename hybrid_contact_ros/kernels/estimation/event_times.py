@@ -23,7 +23,8 @@ _NONE, _TOUCHDOWN, _LIFTOFF = int(EventKind.NONE), int(EventKind.TOUCHDOWN), int
 _SLIP, _STICK = int(EventKind.SLIP), int(EventKind.STICK)
 # A line through the recent past is extended into the future by at most this many of its time constants.
 _REACH = 3.0
-_ABRUPT = 100.0  # m/s²: a foot's acceleration does not change by more, unless it strikes something.
+ABRUPT = 100.0
+"""m/s²: the acceleration of a foot does not change by more for long, unless it strikes something."""
 
 
 class EventProblem(NamedTuple):
@@ -119,6 +120,13 @@ def follow_line(dt, time_constant, measured, line):
 
 
 @kernel
+def is_too_far(gap, rate, most, t):
+    """Whether a foot is too far up to be on the ground in ``t`` s, which may be infinite, at the acceleration ``most``
+    (m/s², less than zero: downwards)."""
+    return t < math.inf and gap + (rate + 0.5 * most * t) * t > 0.0
+
+
+@kernel
 def next_events(
     # bounds:
     sigmas, gap_sigma, velocity_sigma, acceleration_sigma,
@@ -189,9 +197,8 @@ def _next_of_open(i, bounds, problem, scratch, out):
     if found[0] > problem.horizon:  # An extrapolation that far says nothing.
         found[:] = math.inf
     not_yet(problem.expected[i, 0], due)
-    t = due[2]
-    if t < math.inf and gap + (rate + 0.5 * (acceleration - _ABRUPT) * t) * t > 0.0:
-        due[:] = math.inf  # The foot is still too far up.
+    if is_too_far(gap, rate, acceleration - ABRUPT, due[2]):
+        due[:] = math.inf
     rhythm_alone = agree(due, found)
     _take_earlier(_TOUCHDOWN, i, found, out.kind, out.times)
     return rhythm_alone

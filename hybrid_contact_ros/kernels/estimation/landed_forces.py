@@ -35,6 +35,9 @@ _LANDED = 0.012  # s after a touch, in which missing forces tell nothing
 _RISES = 0.07  # m/s: what is as fast has been thrown back
 _PRESSES = 2.0  # deviations of a force, above which it is there
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
+# m, and deviations of gap and surface: a foot that is further above the ground, and moves on faster than this (m/s, and
+# deviations), flies; and the weight of a force that seems to press on it.
+_ABOVE, _APART, _MOVES, _NOISES, _NONE = 0.005, 3.0, 0.3, 3.0, 1e-3
 
 
 @kernel
@@ -85,9 +88,22 @@ def presses(i, settings, given, memory):
 
 
 @kernel
+def flies(i, given):
+    """Whether contact i moves so far above the ground that no force presses on it, whatever is observed: the observer
+    lags, late efforts do so more, and what something else does to a robot on one leg seems to press on the other."""
+    if given.gap[i] <= _ABOVE + _APART * math.hypot(given.gap_sigmas[i], given.own[i]):
+        return False
+    noise = max(given.rate_sigmas[i], math.sqrt(given.spread[i]))
+    return math.hypot(given.rate[i], given.slide[i]) > _MOVES + _NOISES * noise
+
+
+@kernel
 def weight_of_force(i, settings, given, memory):
-    """``given.force_weight``, but of a foot that has just landed less where it lacks a force."""
+    """``given.force_weight``, but less of a foot that has just landed where it lacks a force, and of one that flies
+    where it has one."""
     trust = min(max(given.force_weight[i], 1e-6), 1.0)
+    if given.force[i] > 0.0 and flies(i, given):
+        return min(trust, _NONE)
     if given.force[i] < _FAINT * settings.share and has_landed(i, given, memory):
         return min(trust, _DOUBTED)
     return trust

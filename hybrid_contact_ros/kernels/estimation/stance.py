@@ -126,6 +126,7 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
         rests = True
     # The observer lags: a foot that has left still seems to press.
     leaves = begun and not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
+    leaves = leaves or (begun and _is_above(i, max(ground.still_speed, NOISES_LEFT * left), problem, here, memory))
     if leaves or not (stands and may_touch(i, problem, ahead)):
         if memory.entry[i] >= 0 and memory.point_gap[i] - memory.stance_height[i] > _LIFTED:
             # It is lifted. How far the base moved on while it stood tells nothing of where it is still next.
@@ -163,6 +164,17 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
             memory.touched_height[i] += min(max(weight * apart, -most), most)
         memory.stance_variance[i] *= 1.0 - weight
     return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
+
+
+@kernel
+def _is_above(i, still, problem, here, memory):
+    """Whether contact i goes up, faster than ``still`` (m/s), from above the surface: whatever seems to press on it,
+    ground follows a foot no further than it gave way."""
+    surface = memory.touched_height[i] + max(memory.touched_lead[i], 0.0)
+    if memory.entry[i] >= 0:
+        surface = max(surface, memory.stance_height[i])
+    rises = min(memory.point_velocity[i, 0], here.gap_velocity[i]) > still
+    return rises and problem.gap[i] - surface > STRAYED
 
 
 @kernel
