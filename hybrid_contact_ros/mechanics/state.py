@@ -47,7 +47,8 @@ class RobotState:
             x, y, z, w; then the joints (rad or m; a continuous joint is cos, sin).
         v: velocity (nv,), in Pinocchio's order. A free-flyer comes first: linear (m/s) then angular (rad/s), both in
             the base frame; then the joint rates (rad/s or m/s).
-        effort: generalised actuation Sᵀτ (nv,), N m or N, zero on the free-flyer; ``None`` where none was measured.
+        effort: generalised actuation Sᵀτ (nv,), N m or N, zero on the free-flyer, or a wrench that is
+            known to act on the base (its own axes, force first); ``None`` where none was measured.
         base_covariance: (2, 6, 6), of the free-flyer's pose and of its velocity, in the order and the axes of v (base
             frame: linear, angular); ``None`` where none is known.
         base_twist_in_world: whether the free-flyer's velocity was measured in the axes of the world, so that errors of

@@ -255,14 +255,14 @@ def test_forces_count_by_their_weight():
     def open_foot_with_force(weight):
         belief = Belief(1, SHARE)
         for _ in range(100):
-            p = belief.step(weight=weight, gap=0.02, rate=0.2, slide=0.3, force=SHARE, load=SHARE)
+            p = belief.step(weight=weight, gap=0.02, rate=0.2, slide=0.2, force=SHARE, load=SHARE)
         return p[0, 0]
 
     found = [open_foot_with_force(w) for w in (0.0, 0.1, 0.5, 1.0)]
     assert found == sorted(found) and found[-1] > found[0] + 0.05
     ignored = Belief(1, SHARE)
     for _ in range(100):
-        p = ignored.step(observed=False, touching=0, gap=0.02, rate=0.2, slide=0.3)
+        p = ignored.step(observed=False, touching=0, gap=0.02, rate=0.2, slide=0.2)
     assert found[0] == pytest.approx(p[0, 0], abs=2e-3)
 
 

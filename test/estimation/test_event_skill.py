@@ -30,12 +30,13 @@ class Foot:
         kind=0,
         lost=False,
         backed=True,
-        gap=1.0,
+        gap=None,
         rate=-1.0,
         line=None,
         idle=0,
     ):
-        """(kind, time, earliest, latest) of the next event."""
+        """(kind, time, earliest, latest) of the next event. Without a ``gap`` the foot is where it is to touch then."""
+        gap = np.nanmin([1.0, found, expected]) if gap is None else gap
         due = np.full((1, 2, 3), np.inf)
         due[0, int(closed)] = expected, expected - 0.004, expected + 0.004
         told = EventsTold(
@@ -202,6 +203,23 @@ def test_an_impact_of_another_foot_shakes_one_that_has_just_left_and_it_is_not_s
     foot.state(True)
     assert [foot.state(False, gap=gap, **at)[0] for gap in (-0.0006, 0.0004)] == [0, 0]
     assert foot.state(False, gap=-0.006, **at)[0] == TOUCHDOWN  # it falls, from an edge
+
+
+@pytest.mark.parametrize(
+    ("gap", "rate", "slope", "left", "told"),
+    [
+        (0.136, 0.88, 0.0, 0.04, False),  # drives slow it down by 220 m/s² for some milliseconds
+        (0.097, -0.84, 0.0, 0.02, False),  # they pull it down by 550 m/s²
+        (0.03, 0.0, 0.0, 0.025, True),  # 96 m/s² are those of a swing,
+        (0.05, 0.0, -80.0, 0.025, True),  # and 160 m/s² where there have been 80
+        (0.005, 0.45, None, 0.022, False),  # it has just left: the drives may stop it anywhere
+        (0.006, 0.1, None, 0.047, True),  # gravity alone brings it back
+    ],
+)
+def test_a_foot_that_is_too_far_up_is_not_said_to_touch(gap, rate, slope, left, told):
+    foot = Foot()
+    line = None if slope is None else np.array([[rate, slope, 0.05]])
+    assert (foot.state(False, gap=gap, rate=rate, line=line, found=left, kind=TOUCHDOWN)[0] == TOUCHDOWN) == told
 
 
 @pytest.mark.parametrize(("phase", "sign"), [(0.05, 1.0), (0.1, -1.0)])  # s after it left; it swings for 0.14 s

@@ -58,6 +58,16 @@ def test_the_offset_converges_to_the_ground_under_feet_that_bear_load(height):
     assert mode.closed.all()
 
 
+@pytest.mark.parametrize(("speed", "height", "found"), [(1.0, 0.05, 0.0), (0.1, 0.05, 0.05), (1.0, -0.02, -0.02)])
+def test_what_moves_on_quickly_above_the_expected_ground_tells_nothing_of_it(speed, height, found):
+    """A sole that seems to press at the apex of its swing is on no step; lower ground may be slid on."""
+    thing = box()
+    for k in range(200):
+        q, v = np.r_[speed * 1e-9 * k * STEP, 0.0, 0.2 + height, 0.0, 0.0, 0.0, 1.0], np.r_[speed, np.zeros(5)]
+        mode = thing.update(RobotState(k * STEP, q, v, np.zeros(6)), Parts.MODE).mode
+    np.testing.assert_allclose(mode.ground_offset, found, atol=2e-3)
+
+
 def test_under_noise_the_error_of_the_offset_agrees_with_its_stated_deviation():
     """NEES: the squared error over the stated variance is 1 on average for a consistent estimate; ours states more."""
     rng = np.random.default_rng(4)

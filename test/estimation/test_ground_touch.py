@@ -137,6 +137,39 @@ def test_a_foot_that_is_lifted_slowly_forgets_how_far_the_base_moved_on_while_it
     assert not memory.travel.any()
 
 
+def left(gaps: np.ndarray, depth: float = 0.0) -> float | None:
+    """At which gap (m) a foot that pressed ``depth`` into the ground, and is called closed and seems to press all the
+    while, does not stand any more."""
+    memory = stance_memory(1)
+    settings = ground_settings(EstimatorConfig().ground, 150.0, 4, False)
+    memory.pressing[0] = 50.0
+    for k, (gap, rate) in enumerate(zip(gaps, np.gradient(gaps, DT), strict=True)):
+        here = Here(np.array([rate]), np.array([[rate, 0.0, 0.0]]), np.array([1e-3]))
+        stands = follow_stance(
+            0, 1, GAIN, 0.0, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.ones(1, np.uint8)),
+            memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
+        )  # fmt: skip
+        if k == 300:
+            assert stands
+            memory.entry[0], memory.touched_height[0], memory.touched_lead[0] = 0, memory.stance_height[0] + depth, 0.0
+        elif k > 300 and memory.entry[0] < 0:
+            return float(gap)
+    return None
+
+
+@pytest.mark.parametrize("speed", [0.1, 0.4, 1.2])  # m/s
+def test_the_ground_does_not_follow_a_foot_up_that_seems_to_press_on(speed):
+    """The observer lags, and late efforts more: the ground rose by 60 mm with the foot of a robot that galloped."""
+    rising = speed * DT * np.arange(int(0.06 / (speed * DT)))
+    assert left(np.concatenate((np.zeros(310), rising))) < 0.012
+    assert left(np.concatenate((np.zeros(310), rising)), depth=0.02) > 0.02  # soft ground does, as far as it gave way
+
+
+def test_a_base_that_drifts_lifts_no_foot_that_presses():
+    gaps = np.concatenate((np.zeros(310), 0.01 * DT * np.arange(1000)))  # drifts by 1 cm/s
+    assert left(gaps) is None
+
+
 @pytest.mark.parametrize(("foot", "far"), [(0.0, 0.05), (0.025, 0.025), (0.05, 0.0), (0.2, 0.0)])  # m/s, m
 def test_what_moves_as_fast_as_the_base_is_carried_by_it(foot, far):
     """A crane that lifts a robot at 0.05 m/s for a second leaves no foot behind."""

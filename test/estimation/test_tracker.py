@@ -182,14 +182,28 @@ def test_a_leg_without_efforts_that_an_impact_stopped_may_give_way_while_its_foo
     assert (np.sqrt(tracker.memory.spread[0]) > 0.1) == noisy
 
 
-@pytest.mark.parametrize(("told", "near"), [(True, 1), (False, 0)])
-def test_above_gap_on_an_open_contact_at_rest_is_a_candidate_where_its_load_can_tell(told, near):
+def near(gap: float, told: bool, slide: float = 0.0, stopped: float = -1.0) -> list[int]:
+    """Which of two contacts at rest are candidates: one that was open, and one that was closed."""
+    config, touching = ActivationConfig(), np.zeros(2, np.uint8)
+    off, tolerance, slow = (np.full(2, each) for each in (config.gap_off, config.velocity_tolerance, 0.0))
+    candidates(
+        config.gap_on, off, told, config.velocity_tolerance, tolerance, np.array([0, 1], np.uint8), np.full(2, gap),
+        slow, np.full(2, slide), np.full(2, stopped), touching,
+    )  # fmt: skip
+    return list(touching)
+
+
+@pytest.mark.parametrize(("told", "found"), [(True, 1), (False, 0)])
+def test_above_gap_on_an_open_contact_at_rest_is_a_candidate_where_its_load_can_tell(told, found):
     config = ActivationConfig()
-    gap, touching = np.array([0.5 * (config.gap_on + config.gap_off)] * 2), np.zeros(2, np.uint8)
-    tolerance, off = np.full(2, config.velocity_tolerance), np.full(2, config.gap_off)
-    closed, rate = np.array([0, 1], np.uint8), np.zeros(2)
-    candidates(config.gap_on, off, told, config.velocity_tolerance, tolerance, closed, gap, rate, touching)
-    assert list(touching) == [near, 1]  # what is closed stays one either way
-    gap[:] = 0.5 * config.gap_on
-    candidates(config.gap_on, off, told, config.velocity_tolerance, tolerance, closed, gap, rate, touching)
-    assert list(touching) == [1, 1]
+    assert near(0.5 * (config.gap_on + config.gap_off), told) == [found, 1]  # what is closed stays one either way
+    assert near(0.5 * config.gap_on, told) == [1, 1]
+
+
+@pytest.mark.parametrize(
+    ("slide", "state", "found"),
+    [(0.6, {}, 0), (0.2, {}, 1), (0.6, {"stopped": 0.01}, 1), (0.6, {"told": True}, 1)],
+    ids=["swings", "slow", "stopped by an impact", "forces tell"],
+)
+def test_a_sole_that_swings_past_low_over_the_ground_does_not_touch_it(slide, state, found):
+    assert near(0.001, **({"told": False, "slide": slide} | state)) == [found, 1]

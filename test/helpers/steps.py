@@ -57,7 +57,11 @@ class Tracker:
     def near(self, dt: float, gap: Array, rate: Array, tangential: Array) -> NDArray[np.uint8]:
         c, memory = self.config, self.memory
         off, tolerance = np.full(len(gap), c.gap_off), np.full(len(gap), c.velocity_tolerance)
-        candidates(c.gap_on, off, True, c.velocity_tolerance, tolerance, memory.closed, gap, rate, self.touching)
+        slide = np.linalg.norm(tangential, axis=1)
+        candidates(
+            c.gap_on, off, True, c.velocity_tolerance, tolerance, memory.closed, gap, rate, slide, self.stopped,
+            self.touching,
+        )  # fmt: skip
         slips(
             c.slip_on, c.slip_off, SLIP_TIME_CONSTANT, c.velocity_sigma, self._tangents, dt, memory.closed,
             self.weight, self.rate_noise, self.stopped, tangential, memory.slipping, memory.seen, memory.smooth,

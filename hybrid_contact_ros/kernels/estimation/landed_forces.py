@@ -1,13 +1,14 @@
-"""How wrong the observed force of a foot is: in the air, where it bears nothing, and just after it has landed.
+"""How wrong the observed force of a foot is: in its swing, where it bears nothing, and just after it has landed.
 
 An error of efforts is a force that a foot in the air seems to have. How large that is differs from robot to robot, and
 from leg to leg: with right efforts it is a hundredth of a share of the weight, and a light touch is none of it; with
-friction or a bias it is a fifth, and no touch. It is therefore measured, while a foot is in the air for certain.
+friction or a bias it is a fifth, and no touch. It is therefore measured, while a foot is in the air for certain. And
+what seems to press on a foot that moves on above the ground is an error, however large it is.
 
 Of a foot that has just landed efforts tell least. An impact changes the velocities of the leg at once, and the torques
 of its drives with them, but measured torques often come some milliseconds late, and what they lack looks like a pull. A
 mode, which knows no impacts, asks then for loads that are none. What is missing from a load does not open a foot that
-has landed after a swing, until it rises or some time has passed.
+has landed after a swing, until it rises from where it touched, or some time has passed.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array
 
-COLUMNS = 4
-SINCE, SQUARES, SECONDS, STOPPING = range(COLUMNS)
+COLUMNS = 5
+SINCE, SQUARES, SECONDS, STOPPING, TOUCHED = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
-have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped."""
+have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
+and m, its gap when it was seen to touch."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
@@ -32,7 +34,9 @@ _STEP = 0.02  # s: a state is a witness of so much flight at most, and of an err
 _LEAST = 0.05  # share of the weight: no force is known better
 _SWING = 0.05  # s in the air, without which a touch is a part of the last stance
 _LANDED = 0.012  # s after a touch, in which missing forces tell nothing
-_RISES = 0.07  # m/s: what is as fast has been thrown back
+# m/s, m, m/s: what is as fast has been thrown back, once it is so much higher than where it touched, or if it is faster
+# still. What an impact presses in comes up again.
+_RISES, _RISEN, _THROWN = 0.07, 0.0002, 0.15
 _PRESSES = 2.0  # deviations of a force, above which it is there
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
 # m, and deviations of gap and surface: a foot that is further above the ground, and moves on faster than this (m/s, and
@@ -45,6 +49,8 @@ def note_force(i, settings, given, variance, memory):
     """Take the state of contact i. ``variance``: m², of its gap. memory: in and out (m, COLUMNS)."""
     since = memory[i, SINCE]
     if given.stood[i]:
+        if since > 0.0:
+            memory[i, TOUCHED] = given.gap[i]
         if 0.0 < since < _SWING:
             since = -_LANDED
         memory[i, SINCE] = min(since, 0.0) - given.dt
@@ -74,7 +80,10 @@ def force_error(i, settings, memory):
 def has_landed(i, given, memory):
     """Whether contact i has landed so lately that a force that is missing tells nothing, and has not been thrown
     back."""
-    return given.stood[i] and memory[i, SINCE] > -_LANDED and given.rate[i] < _RISES
+    if not given.stood[i] or memory[i, SINCE] <= -_LANDED:
+        return False
+    pressed_in = given.gap[i] - memory[i, TOUCHED] < _RISEN and given.rate[i] < _THROWN
+    return pressed_in or given.rate[i] < _RISES
 
 
 @kernel

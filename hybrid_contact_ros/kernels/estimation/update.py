@@ -381,7 +381,7 @@ def update(
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
     code, mode_residual = decide(
-        use, joint, surfaces, hang_idle, stance, least_load, believed, settled, settings, given, decided,
+        use, joint, surfaces, hang_idle, stop_since, stance, least_load, believed, settled, settings, given, decided,
         belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch, ground, out,
     )  # fmt: skip
     if not decided:

@@ -73,8 +73,8 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 
 @kernel
 def decide(
-    use, joint, surface, idle, stance, least_load, believed, settled, settings, given, decided, belief, weight, robot,
-    problem, here, tracker, mode, warm, solver, scratch, ground, out,
+    use, joint, surface, idle, stopped, stance, least_load, believed, settled, settings, given, decided, belief, weight,
+    robot, problem, here, tracker, mode, warm, solver, scratch, ground, out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
@@ -82,9 +82,9 @@ def decide(
     not hold, although the mode gives it a force, carries nothing: the mode is solved again without it. Where the belief
     has ``decided`` which contacts are closed, the mode is theirs. Where it may decide and forces tell nothing
     (``joint``), it does so together with the tracker (:func:`~.belief_step.decide_together`; ``surface``, ``idle``: of
-    that), which then follows each contact by itself. Where efforts are ``believed`` and the observer has
-    ``settled``, observed loads keep soles closed (:func:`~.sole_loads.keep_borne`; ``least_load``: of that). It keeps
-    the loads for the next state.
+    that; ``stopped``: of :func:`~.contact_tracking.candidates`), which then follows each contact by itself. Where
+    efforts are ``believed`` and the observer has ``settled``, observed loads keep soles closed
+    (:func:`~.sole_loads.keep_borne`; ``least_load``: of that). It keeps the loads for the next state.
 
     Returns:
         Status and residual of the mode.
@@ -96,7 +96,7 @@ def decide(
     told = believed or decided or joint  # something else than the tracker tells of what seems to be at rest
     candidates(
         settings.gap_on, ground.gap_offs, told, settings.velocity_tolerance, ground.rate_offs, follows,
-        gap, rate, touching,
+        gap, rate, here.slip_speed, stopped, touching,
     )  # fmt: skip
     for i in range(touching.shape[0]):
         if decided and closed[i]:
