@@ -179,7 +179,7 @@ def test_no_force_presses_on_a_foot_that_moves_above_the_ground(state, so):
 
 @pytest.mark.parametrize("part", [0.4, 1.0, 2.0])
 def test_a_foot_that_rises_from_where_it_stood_opens_whatever_seems_to_press_on_it(part):
-    """Efforts 7 ms late, and an observer that lags: the foot of a robot that galloped was closed for 90 ms of flight."""
+    """Efforts 7 ms late, and an observer that lags: a robot that galloped had a foot closed for 90 ms of flight."""
     belief, opened = Belief(1), None
     for _ in range(300):
         belief.step(stood=1, surfaces=0.006, own=0.001)
