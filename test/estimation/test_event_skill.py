@@ -212,6 +212,7 @@ def test_an_impact_of_another_foot_shakes_one_that_has_just_left_and_it_is_not_s
         (0.097, -0.84, 0.0, 0.02, False),  # they pull it down by 550 m/s²
         (0.03, 0.0, 0.0, 0.025, True),  # 96 m/s² are those of a swing,
         (0.05, 0.0, -80.0, 0.025, True),  # and 160 m/s² where there have been 80
+        (0.052, -3.6, 0.0, 0.0086, True),  # a robot that stops slams its foot down
         (0.005, 0.45, None, 0.022, False),  # it has just left: the drives may stop it anywhere
         (0.006, 0.1, None, 0.047, True),  # gravity alone brings it back
     ],

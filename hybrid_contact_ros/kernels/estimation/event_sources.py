@@ -61,6 +61,7 @@ _UNSURE = 0.008
 # s: while no stride is followed, loads tell of no liftoff that is further away. Feet that stay are unloaded, too.
 _LOADS_AHEAD = 0.0125
 _FREE_FALL = -10.0  # m/s²
+_SLAMS = 0.02  # s: what comes down within this by its speed alone may be pulled down still faster
 
 
 class EventsGiven(NamedTuple):
@@ -186,7 +187,8 @@ def _touchdowns(i, given, course, skill, told):
     lowest, slowest = given.gap[i] - _FALLS * given.gap_sigma, given.rate[i] - _FALLS * given.rate_sigma[i]
     most = (given.rate_lines[i, 1] if known else 0.0) - ABRUPT
     # What slows down a foot that has just left are its drives, which may stop it anywhere; gravity alone goes on.
-    if is_too_far(lowest, slowest, _FREE_FALL if rises and not known else most, said[STATE]):
+    slams = lowest + _SLAMS * slowest < 0.0
+    if not slams and is_too_far(lowest, slowest, _FREE_FALL if rises and not known else most, said[STATE]):
         said[STATE] = math.inf
     own = (told.times[i, 0] - told.times[i, 1]) / max(given.sigmas, 0.5)
     said[STRIDE], _ = event_after(i, 0, given.now, course)
