@@ -223,6 +223,24 @@ def test_a_foot_that_is_too_far_up_is_not_said_to_touch(gap, rate, slope, left, 
     assert (foot.state(False, gap=gap, rate=rate, line=line, found=left, kind=TOUCHDOWN)[0] == TOUCHDOWN) == told
 
 
+@pytest.mark.parametrize(("left", "told"), [(0.015, False), (0.04, True)])
+def test_of_a_foot_that_is_suddenly_pulled_down_nothing_tells_when_it_will_touch(left, told):
+    """A robot that stops pulls a foot down 75 ms before its last stride has it touch; drives that shake it do not."""
+    foot = Foot()
+    gap = 0.5 * 400.0 * left**2  # m, at 400 m/s²
+    state = {"gap": gap, "rate": 0.0, "line": hovering(0.0), "found": left, "kind": TOUCHDOWN}
+    assert (foot.state(False, **state)[0] == TOUCHDOWN) is False  # by the state alone
+    foot.skill.share[0, 0, STRIDE] = 1.0
+    course = foot.course
+    course.lag[LAG], course.lag[TRACKED], course.lag[LAG_VARIANCE] = 0.5, 1.0, 1e-6
+    course.events[0, -2:], course.lifted[0, -2:] = (0.0, 0.09), (1, 0)
+    foot.now = 0.5
+    kind, time, *_ = foot.state(False, **state)
+    assert (kind == TOUCHDOWN) == told
+    if told:
+        assert time == pytest.approx(0.09, abs=0.005)
+
+
 @pytest.mark.parametrize(("phase", "sign"), [(0.05, 1.0), (0.1, -1.0)])  # s after it left; it swings for 0.14 s
 def test_of_a_foot_that_still_rises_the_last_stride_is_heard_and_not_its_deceleration(phase, sign):
     """The state has it touch after 30 ms; a stride ago it did after what was left of its swing."""

@@ -61,7 +61,9 @@ _UNSURE = 0.008
 # s: while no stride is followed, loads tell of no liftoff that is further away. Feet that stay are unloaded, too.
 _LOADS_AHEAD = 0.0125
 _FREE_FALL = -10.0  # m/s²
-_SLAMS = 0.02  # s: what comes down within this by its speed alone may be pulled down still faster
+# s: what comes down within this by its speed alone may be pulled down still faster; and what would by a pull that is too
+# abrupt to be believed, may.
+_SOON = 0.02
 
 
 class EventsGiven(NamedTuple):
@@ -106,12 +108,14 @@ def weigh_sources(given, course, skill, told):
     doubt = max(1.0, course.lag[LASTING]) ** 2
     for i in range(closed.shape[0]):
         lifts = 1 if closed[i] else 0
-        own, falls = 0.0, False
+        own, falls, pulled = 0.0, False, math.inf
         if lifts:
             _liftoffs(i, given, course, skill)
         else:
-            own, falls = _touchdowns(i, given, course, skill, told)
+            own, falls, pulled = _touchdowns(i, given, course, skill, told)
         found, spread = together(i, lifts, given.horizon, doubt, own, falls, skill)
+        if pulled < min(found, _SOON):
+            found = math.inf  # it may last all the same: nothing tells when the foot will touch
         skill.forecast[i, TOLD] = found
         skill.sigma[i] = math.nan
         wanted = _LIFTOFF if lifts else _TOUCHDOWN
@@ -164,7 +168,8 @@ def _liftoffs(i, given, course, skill):
 
 @kernel
 def _touchdowns(i, given, course, skill, told):
-    """What each source says of open contact i; the state's own standard deviation, s, and whether the contact falls."""
+    """What each source says of open contact i. Returns the state's own standard deviation, s; whether the contact
+    falls; and when (s) it would touch by a pull of this state that is too abrupt to be believed, or infinity."""
     said, path, lag = skill.forecast[i], skill.path[i], course.lag
     by_rhythm = told.backed[i] == _NONE
     stands = told.kind[i] == _TOUCHDOWN and not (given.lost and by_rhythm)
@@ -187,8 +192,10 @@ def _touchdowns(i, given, course, skill, told):
     lowest, slowest = given.gap[i] - _FALLS * given.gap_sigma, given.rate[i] - _FALLS * given.rate_sigma[i]
     most = (given.rate_lines[i, 1] if known else 0.0) - ABRUPT
     # What slows down a foot that has just left are its drives, which may stop it anywhere; gravity alone goes on.
-    slams = lowest + _SLAMS * slowest < 0.0
+    slams = lowest + _SOON * slowest < 0.0
+    pulled = math.inf
     if not slams and is_too_far(lowest, slowest, _FREE_FALL if rises and not known else most, said[STATE]):
+        pulled = said[STATE]
         said[STATE] = math.inf
     own = (told.times[i, 0] - told.times[i, 1]) / max(given.sigmas, 0.5)
     said[STRIDE], _ = event_after(i, 0, given.now, course)
@@ -198,7 +205,7 @@ def _touchdowns(i, given, course, skill, told):
     height, rate_then = height_then(i, given.now - lag[LAG], course) if lag[TRACKED] > 0.0 else (math.nan, math.nan)
     if math.isnan(height):
         path[2] = 0.0
-        return own, falls
+        return own, falls, pulled
     beside, faster = given.gap[i] - height, given.rate[i] - (1.0 - lag[DRIFT]) * rate_then
     if path[2] == 0.0:
         path[0], path[1], path[2] = beside, faster, 1.0
@@ -215,4 +222,4 @@ def _touchdowns(i, given, course, skill, told):
         for source in (STRIDE, PATH):
             if said[source] < math.inf and is_heard(i, 0, source, skill):
                 said[STATE] = math.inf
-    return own, falls
+    return own, falls, pulled
