@@ -39,7 +39,7 @@ def errors_of_liftoffs(delay, change, seconds=20.0, learns=True):
         closed = np.array([phases[k] % 1.0 < LIFTS_AT], np.uint8)
         given = EventsGiven(
             now, STEP, 2.0, 0.1, False, closed, one, -one, np.full((1, 2, 3), np.inf), one, np.zeros(1),
-            np.zeros((1, 2, 3)), np.full((1, 3), -1.0), 0.001, 0.008, np.zeros(1, np.uint8), 0.02 * one,
+            np.zeros((1, 2, 3)), np.full((1, 3), -1.0), 0.001, 0.008, np.zeros(1, np.uint8), 0.02 * one, 0.001 * one,
         )  # fmt: skip
         weigh_sources(given, course, skill, EventsTold(np.zeros(1, np.uint8), np.zeros(1, np.uint8), np.zeros((1, 3))))
         if not learns:

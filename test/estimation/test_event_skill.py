@@ -34,6 +34,7 @@ class Foot:
         rate=-1.0,
         line=None,
         idle=0,
+        ground=None,
     ):
         """(kind, time, earliest, latest) of the next event. Without a ``gap`` the foot is where it is to touch then."""
         gap = np.nanmin([1.0, found, expected]) if gap is None else gap
@@ -50,7 +51,7 @@ class Foot:
         given = EventsGiven(
             self.now, STEP, 2.0, 0.1, lost, closed, gap * one, rate * one, due, one, np.zeros(1),
             np.zeros((1, 2, 3)), line, 0.001, 0.008, np.array([idle], np.uint8),
-            0.02 * one,
+            0.02 * one, (0.001 if ground is None else ground) * one,
         )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
         self.now += STEP
@@ -221,6 +222,12 @@ def test_a_foot_that_is_too_far_up_is_not_said_to_touch(gap, rate, slope, left, 
     foot = Foot()
     line = None if slope is None else np.array([[rate, slope, 0.05]])
     assert (foot.state(False, gap=gap, rate=rate, line=line, found=left, kind=TOUCHDOWN)[0] == TOUCHDOWN) == told
+
+
+def test_where_the_ground_may_be_higher_no_foot_is_too_far_up():
+    foot, at = Foot(), {"gap": 0.06, "rate": -0.8, "line": hovering(-0.8), "found": 0.015, "kind": TOUCHDOWN}
+    assert foot.state(False, **at)[0] == 0
+    assert foot.state(False, ground=0.02, **at)[0] == TOUCHDOWN  # steps of 5 cm
 
 
 @pytest.mark.parametrize(("left", "told"), [(0.015, False), (0.04, True)])

@@ -45,7 +45,7 @@ class Feet:
         given = EventsGiven(
             self.now, self.step, 2.0, 0.1, lost, closed, np.ones(m), -np.ones(m), expected,
             np.array(loads, np.float64), np.full(m, weight), self.lines, np.full((m, 3), -1.0), 0.001, 0.008,
-            np.zeros(m, np.uint8), np.full(m, 0.02),
+            np.zeros(m, np.uint8), np.full(m, 0.02), np.full(m, 0.001),
         )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
         return int(told.kind[0]), float(told.times[0, 0])

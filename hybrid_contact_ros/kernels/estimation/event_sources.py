@@ -61,8 +61,8 @@ _UNSURE = 0.008
 # s: while no stride is followed, loads tell of no liftoff that is further away. Feet that stay are unloaded, too.
 _LOADS_AHEAD = 0.0125
 _FREE_FALL = -10.0  # m/s²
-# s: what comes down within this by its speed alone may be pulled down still faster; and what would by a pull that is too
-# abrupt to be believed, may.
+# s: what comes down within this by its speed alone may be pulled down still faster; and what would come down within it
+# by a pull that is too abrupt to be believed, may.
 _SOON = 0.02
 
 
@@ -86,6 +86,7 @@ class EventsGiven(NamedTuple):
     gap_off: float  # m, to which the gaps of idle contacts are raised: where the ground is, nobody knows
     idle: Codes  # (m,), of :mod:`.hanging`
     rate_sigma: Array  # (m,), m/s, of its rate
+    gap_sigmas: Array  # (m,), m, of its gap, the ground's height among them
 
 
 class EventsTold(NamedTuple):
@@ -189,7 +190,7 @@ def _touchdowns(i, given, course, skill, told):
     said[STATE] = told.times[i, 0] if stands and comes_down else math.inf
     rises = given.rate[i] > _FALLS * given.rate_sigma[i]
     known = shows_slope(given.rate_lines[i])
-    lowest, slowest = given.gap[i] - _FALLS * given.gap_sigma, given.rate[i] - _FALLS * given.rate_sigma[i]
+    lowest, slowest = given.gap[i] - _FALLS * given.gap_sigmas[i], given.rate[i] - _FALLS * given.rate_sigma[i]
     most = (given.rate_lines[i, 1] if known else 0.0) - ABRUPT
     # What slows down a foot that has just left are its drives, which may stop it anywhere; gravity alone goes on.
     slams = lowest + _SOON * slowest < 0.0

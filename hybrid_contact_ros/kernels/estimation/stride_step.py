@@ -41,7 +41,7 @@ def weigh_events(
         EventsGiven(
             now, given.dt, settings.sigmas, settings.horizon, lost, tracker.closed, problem.gap, here.gap_velocity,
             scratch.expected, scratch.load, weight, lines, rate_lines, settings.gap_sigma, settings.gap_off, idle,
-            here.velocity_sigmas,
+            here.velocity_sigmas, here.gap_sigmas,
         ),
         course, skill, EventsTold(out.codes[NEXT_EVENT], ahead.backed, ahead.event_times),
     )  # fmt: skip
