@@ -34,7 +34,7 @@ class Foot:
         rate=-1.0,
         line=None,
         idle=0,
-        ground=None,
+        ground=0.001,
     ):
         """(kind, time, earliest, latest) of the next event. Without a ``gap`` the foot is where it is to touch then."""
         gap = np.nanmin([1.0, found, expected]) if gap is None else gap
@@ -51,7 +51,7 @@ class Foot:
         given = EventsGiven(
             self.now, STEP, 2.0, 0.1, lost, closed, gap * one, rate * one, due, one, np.zeros(1),
             np.zeros((1, 2, 3)), line, 0.001, 0.008, np.array([idle], np.uint8),
-            0.02 * one, (0.001 if ground is None else ground) * one,
+            0.02 * one, ground * one,
         )  # fmt: skip
         weigh_sources(given, self.course, self.skill, told)
         self.now += STEP
@@ -236,7 +236,7 @@ def test_of_a_foot_that_is_suddenly_pulled_down_nothing_tells_when_it_will_touch
     foot = Foot()
     gap = 0.5 * 400.0 * left**2  # m, at 400 m/s²
     state = {"gap": gap, "rate": 0.0, "line": hovering(0.0), "found": left, "kind": TOUCHDOWN}
-    assert (foot.state(False, **state)[0] == TOUCHDOWN) is False  # by the state alone
+    assert foot.state(False, **state)[0] != TOUCHDOWN  # by the state alone
     foot.skill.share[0, 0, STRIDE] = 1.0
     course = foot.course
     course.lag[LAG], course.lag[TRACKED], course.lag[LAG_VARIANCE] = 0.5, 1.0, 1e-6

@@ -300,6 +300,17 @@ def single_likelihoods(i, settings, given, held, forces, out):
 
 
 @kernel
+def _doubt(a, members, k, settings, given, forces):
+    """Variance of the observed force of member ``a`` beside its noise, in squares of a share of the weight; 0 beyond
+    the ``k`` members of a group."""
+    if a >= k:
+        return 0.0
+    i = members[a]
+    trust, part = weight_of_force(i, settings, given, forces), force_error(i, settings, forces)
+    return part * part + _MISTRUST * (1.0 - trust) / trust
+
+
+@kernel
 def joint_likelihoods(members, k, settings, given, forces, L, x, out):
     """Write the log-likelihoods of each set of closed contacts among the ``k`` members of a group: out (2^k,).
 
@@ -311,6 +322,10 @@ def joint_likelihoods(members, k, settings, given, forces, L, x, out):
     """
     s = settings
     weight = effective_force(given.dt, given.first, s.force_correlation)
+    doubts = (
+        _doubt(0, members, k, s, given, forces), _doubt(1, members, k, s, given, forces),
+        _doubt(2, members, k, s, given, forces), _doubt(3, members, k, s, given, forces),
+    )  # fmt: skip
     count = 1 << k
     best = -math.inf
     for turn in range(count):
@@ -327,9 +342,7 @@ def joint_likelihoods(members, k, settings, given, forces, L, x, out):
             x[a] = given.force[i] - s.share * closed
             for b in range(a + 1):
                 L[a, b] = given.force_covariance[i, members[b]]
-            trust, part = weight_of_force(i, s, given, forces), force_error(i, s, forces)
-            doubt = part * part + _MISTRUST * (1.0 - trust) / trust
-            L[a, a] += s.share * s.share * (doubt + closed)
+            L[a, a] += s.share * s.share * (doubts[a] + closed)
             # Cholesky by rows, and the forward substitution with it
             for b in range(a + 1):
                 total = L[a, b]

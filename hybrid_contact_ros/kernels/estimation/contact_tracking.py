@@ -6,6 +6,7 @@ import math
 
 from hybrid_contact_ros.codes import ContactStatus
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
 _OPEN, _STICKING, _SLIPPING = int(ContactStatus.OPEN), int(ContactStatus.STICKING), int(ContactStatus.SLIPPING)
 # Log-likelihood ratio at which a contact changes: noise alone reaches it about once in e^6 = 400 states (Page 1954).
@@ -17,7 +18,6 @@ _IDLE = 1e-6  # A load below this part of force_on is the rounding of none.
 _SPREAD_GAIN = 0.1  # The noise is averaged over the inverse of this many times as many states as the velocity.
 _GIVES_WAY = 0.1  # s after an impact, in which a leg may give way that nothing is known of
 _SPREAD_MOST = 9.0  # A square is at most this many times what is known of it: a foot that is flung is not noisy.
-_SWINGS = 0.3  # m/s, along the surface: an open contact that is faster has not come down
 # A contact that just closed slips if its mean velocity exceeds this many of its standard deviations.
 _SLIP_SIGMAS = 4.0
 
@@ -54,7 +54,7 @@ def candidates(
         near = gap[i] <= reach and (closed[i] or rate[i] <= rate_off[i])
         if near and not closed[i] and rate[i] < -velocity_tolerance:
             near = gap[i] <= min(gap_on, 0.0)
-        if not closed[i] and not told and slide[i] > _SWINGS and stopped[i] < 0.0:
+        if not closed[i] and not told and slide[i] > FLIES and stopped[i] < 0.0:
             near = False
         touching[i] = 1 if near else 0
 

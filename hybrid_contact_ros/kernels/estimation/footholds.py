@@ -15,7 +15,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     shift_all,
 )
 from hybrid_contact_ros.kernels.estimation.own_ground import roughness
-from hybrid_contact_ros.kernels.estimation.stance import LOWEST, NOISES_LEFT, STRAYED, noise_left, smoothed
+from hybrid_contact_ros.kernels.estimation.stance import FLIES, LOWEST, NOISES_LEFT, STRAYED, noise_left, smoothed
 from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
 
 GIVES_WAY = 0.003
@@ -27,7 +27,6 @@ _GATE_ABOVE = 4.0  # squared deviations by which a foot whose load is not known 
 _GATE_AGAIN = 0.25  # the same where it stood before: there it knows the ground, and hangs where it is above
 _FURTHEST, _FURTHEST_UNLOADED = 0.3, 0.1  # m, from it
 _BEYOND = 1e-6  # m
-_SLIDES = 0.3  # m/s: a foot that is faster and seems to press above the expected ground is in its swing
 # m/s, of a foot that is lifted slowly; and m: so far within what it stands on is the centre of mass of a robot at rest
 _CREEPS, _BALANCE = 0.01, 0.01
 _SETTLES = 0.02  # m/s: what a base that landed moved until it was at rest, by the time since, is no more than this
@@ -51,7 +50,7 @@ def enter(
     if loads > 0:
         along = memory.point_velocity[i, 1] ** 2 + memory.point_velocity[i, 2] ** 2
         above = surprise > 0.0 and surprise * surprise > _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
-        believed = abs(surprise) <= _FURTHEST and not (above and along > _SLIDES * _SLIDES)
+        believed = abs(surprise) <= _FURTHEST and not (above and along > FLIES * FLIES)
     else:
         # A foot may hang still above the ground, and cannot be below it.
         believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED

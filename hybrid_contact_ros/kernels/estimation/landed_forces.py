@@ -20,6 +20,7 @@ import numpy as np
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array
+from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
 COLUMNS = 5
 SINCE, SQUARES, SECONDS, STOPPING, TOUCHED = range(COLUMNS)
@@ -39,9 +40,9 @@ _LANDED = 0.012  # s after a touch, in which missing forces tell nothing
 _RISES, _RISEN, _THROWN = 0.07, 0.0002, 0.15
 _PRESSES = 2.0  # deviations of a force, above which it is there
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
-# m, and deviations of gap and surface: a foot that is further above the ground, and moves on faster than this (m/s, and
-# deviations), flies; and the weight of a force that seems to press on it.
-_ABOVE, _APART, _MOVES, _NOISES, _NONE = 0.005, 3.0, 0.3, 3.0, 1e-3
+# m, and deviations of gap and surface, above which a foot may fly; deviations of a velocity; and the weight of a force
+# that seems to press on a foot that flies.
+_ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
 
 
 @kernel
@@ -103,7 +104,7 @@ def flies(i, given):
     if given.gap[i] <= _ABOVE + _APART * math.hypot(given.gap_sigmas[i], given.own[i]):
         return False
     noise = max(given.rate_sigmas[i], math.sqrt(given.spread[i]))
-    return math.hypot(given.rate[i], given.slide[i]) > _MOVES + _NOISES * noise
+    return math.hypot(given.rate[i], given.slide[i]) > FLIES + _NOISES * noise
 
 
 @kernel

@@ -11,6 +11,8 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
 MOVES = 0.1
 """m/s: a base that is faster moves."""
+FLIES = 0.3
+"""m/s: a foot that is faster is in its swing."""
 STRAYED = 0.005
 """m: a foot whose load is not known does not stand where it has moved further."""
 NOISES_LEFT = 2.0
@@ -29,7 +31,6 @@ SMOOTHING = 0.01
 _CREEP, _CREEP_UNLOADED = 0.001**2, 0.0001**2  # m²/s, by which single footholds move under a foot; where its load is
 # not known it may be the foot that moves
 _PLACE_TIME = 0.05  # s, of the positions of the points, once they are slower than
-_FLIES = 0.3  # m/s
 _LIFTED = 0.0015  # m, above where it stood
 _DEEPER = 0.002  # m, in which soft ground bears more for certain
 _SINKS = 0.15  # s: what moves later than this, and no faster than a base drifts, is the base; faster, it is the foot,
@@ -96,7 +97,7 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
     for k in range(3):
         memory.point_velocity[i, k] += lag * (here.contact_velocity[i, k] - memory.point_velocity[i, k])
         square += memory.point_velocity[i, k] ** 2
-    if square > (_FLIES + _ALONG * left) ** 2:  # where it was before tells nothing of where it comes to rest
+    if square > (FLIES + _ALONG * left) ** 2:  # where it was before tells nothing of where it comes to rest
         slow = 1.0
         memory.point_gap[i] = problem.gap[i]
     for k in range(3):
@@ -125,8 +126,9 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
         stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * STRAYED) ** 2)
         rests = True
     # The observer lags: a foot that has left still seems to press.
-    leaves = begun and not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
-    leaves = leaves or (begun and _is_above(i, max(ground.still_speed, NOISES_LEFT * left), problem, here, memory))
+    left_open = not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
+    still = max(ground.still_speed, NOISES_LEFT * left)
+    leaves = begun and (left_open or _is_above(i, still, problem, here, memory))
     if leaves or not (stands and may_touch(i, problem, ahead)):
         if memory.entry[i] >= 0 and memory.point_gap[i] - memory.stance_height[i] > _LIFTED:
             # It is lifted. How far the base moved on while it stood tells nothing of where it is still next.
