@@ -278,7 +278,8 @@ class ContactEstimator:
 
     def offsets(self) -> tuple[StreamOffset, ...]:
         """How late efforts, the base and an inertial unit come against the joint states, as far as it is known."""
-        return stream_offsets(self._engine.memory.offsets)
+        memory = self._engine.memory
+        return stream_offsets(memory.offsets, memory.trust.correction, memory.trust.errors)
 
     def _maps(self) -> EventMaps:
         if self._event_maps is None:

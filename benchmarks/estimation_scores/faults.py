@@ -74,14 +74,14 @@ def imu_bias(episode: Episode, seed: int = 3) -> Episode:
     return replace(episode, recording=replace(r, angular=r.angular + GYRO * axes[0], quaternion=turned))
 
 
-def efforts(episode: Episode, seed: int = 4) -> Episode:
-    """Efforts of each joint scaled by 0.9 to 1.1, and with dry friction of the gears in them, 3 % of the joint's
-    largest."""
+def efforts(episode: Episode, seed: int = 4, friction: float = FRICTION) -> Episode:
+    """Efforts of each joint scaled by 0.9 to 1.1, and with dry ``friction`` of the gears in them, in parts of the
+    joint's largest."""
     r = episode.recording
     if r.effort is None or r.dq is None:
         return episode
     scale = np.random.default_rng(seed).uniform(1.0 - SCALE, 1.0 + SCALE, r.effort.shape[1])
-    dry = FRICTION * np.quantile(np.abs(r.effort), 0.99, axis=0) * np.tanh(r.dq / 0.1)
+    dry = friction * np.quantile(np.abs(r.effort), 0.99, axis=0) * np.tanh(r.dq / 0.1)
     return replace(episode, recording=replace(r, effort=scale * r.effort + dry))
 
 
@@ -165,6 +165,20 @@ def late_efforts(episode: Episode, by: float = 0.003) -> Episode:
     return episode if r.effort is None else replace(episode, recording=replace(r, effort=r.effort[_before(r.time, by)]))
 
 
+def motor_currents(episode: Episode, seed: int = 8, by: float = 0.002, over: float = 0.005) -> Episode:
+    """Efforts as drives make them of the currents of their motors: scaled, with dry friction of 5 % of the largest,
+    low-passed (``over``, s, one pole) and late."""
+    episode = efforts(episode, seed, friction=0.05)
+    r = episode.recording
+    if r.effort is None:
+        return episode
+    smooth = r.effort.copy()
+    share = -np.expm1(-np.diff(r.time) / over)
+    for k in range(1, r.time.size):
+        smooth[k] = smooth[k - 1] + share[k - 1] * (r.effort[k] - smooth[k - 1])
+    return late_efforts(replace(episode, recording=replace(r, effort=smooth)), by)
+
+
 def _before(time: Array, by: float) -> NDArray[np.intp]:
     """The last sample that each one has ``by`` seconds before; the first one where there is none."""
     return np.maximum(np.searchsorted(time, time - by + 1e-9, side="right") - 1, 0)
@@ -209,6 +223,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "5 % lost": lost,
     "3 ms offset": late_base,
     "efforts 3 ms late": late_efforts,
+    "efforts of motor currents": motor_currents,
     "odometry of 50 Hz": lambda episode: slow_base(episode, 50.0),
     "all together": everything,
     "bursts": bursts,

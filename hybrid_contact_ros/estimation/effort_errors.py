@@ -12,19 +12,19 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.config import TrustConfig
 from hybrid_contact_ros.kernels.estimation.effort_correction import (
     BIAS,
+    CONSTANTS,
     FRICTION,
     INERTIA,
     KINDS,
     SCALE,
     EffortCorrection,
 )
-from hybrid_contact_ros.kernels.estimation.effort_errors import (
+from hybrid_contact_ros.kernels.estimation.effort_errors import MOST_JOINTS, NUMBERS, EffortErrors
+from hybrid_contact_ros.kernels.estimation.error_squares import (
     LIMB_SIGMA,
-    MOST_JOINTS,
     SCALE_SIGMA,
     TORQUE_SIGMA,
     TORQUE_SIGMA_ARM,
-    EffortErrors,
 )
 from hybrid_contact_ros.kernels.estimation.lasting_push import no_push
 
@@ -64,7 +64,8 @@ def correction_and_errors(
     joint = np.flatnonzero((limb >= 0) & (scale > 0.0)).astype(np.int64)
     if not config.correct or config.bandwidth <= 0.0 or joint.size > MOST_JOINTS:
         joint = joint[:0]
-    n, k = joint.size, KINDS * joint.size
+    n = joint.size
+    k = KINDS * n + 1 if n else 0
     sigma = TORQUE_SIGMA if stands else TORQUE_SIGMA_ARM
     correction = EffortCorrection(
         active=np.zeros(1, np.uint8),
@@ -72,15 +73,19 @@ def correction_and_errors(
         added=np.zeros(nv),
         drives=np.zeros(nv),
         unsure=np.zeros(nv),
+        late=np.zeros(nv),
+        slow=np.zeros(nv),
+        effort_rate=np.zeros(nv),
     )
     errors = EffortErrors(
         joint=joint,
         unit=np.array([sigma / np.median(scale[joint]) if n else 0.0]),
         prior=_scale_prior(limb[joint]),
-        numbers=np.zeros(10),
+        numbers=np.zeros(NUMBERS),
         sign=np.zeros((3, nv)),
         swift=np.zeros((3, nv)),
         last=np.zeros((2, nv)),
+        left=np.zeros(nv),
         normal=np.zeros((k, k)),
         cross=np.zeros(k),
         estimate=np.zeros(k),
@@ -112,7 +117,7 @@ def joint_errors(names: Sequence[str], correction: EffortCorrection, errors: Eff
     Args:
         names: of all coordinates.
     """
-    if not correction.active[0]:
+    if not correction.active[0] & CONSTANTS:
         return ()
     applied = correction.applied
     return tuple(

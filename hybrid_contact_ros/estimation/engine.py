@@ -102,6 +102,7 @@ class Engine:
         self.ahead, self.list_sizes = engine_out(m), (m, config.prediction.rollout_events)
         self._lists = lists_block(*self.list_sizes)
         self.lists = lists_in(self._lists, *self.list_sizes)
+        self._last_ns: int | None = None
         self._no_covariance = np.zeros((2, 6, 6))
         # Own copies: a read-only array would be another type for the kernels.
         robot = RobotContacts(
@@ -193,7 +194,8 @@ class Engine:
         covariance = state.base_doubt if self._model.floating_base else None
         known = covariance is not None
         given = np.ascontiguousarray(covariance, dtype=np.float64) if known else self._no_covariance
-        return int(self._measure.call(state.effort is not None, known, given, self._after))
+        dt = 0.0 if self._last_ns is None else max(0.0, 1e-9 * (state.stamp_ns - self._last_ns))
+        return int(self._measure.call(dt, state.effort is not None, known, given, self._after))
 
     def moment(self, state: RobotState) -> Moment:
         """What an impact ahead of the state last answered is made from; the arrays are overwritten by the next."""
@@ -214,6 +216,7 @@ class Engine:
     ) -> Answer:
         """Answer for the state last measured; ``elapsed`` is the time (s) from the rhythm's origin to its stamp."""
         stamp, first = state.stamp_ns, last_stamp_ns is None
+        self._last_ns = stamp
         last = stamp if last_stamp_ns is None else last_stamp_ns
         self.memory.beside.take(state)
         if state.imu is not None or self.memory.offsets.spin[3]:

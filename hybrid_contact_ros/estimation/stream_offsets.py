@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hybrid_contact_ros.kernels.estimation.stream_offsets import BASE, EFFORTS, UNIT, OffsetMemory
+from hybrid_contact_ros.kernels.estimation.effort_correction import LATE, EffortCorrection
+from hybrid_contact_ros.kernels.estimation.effort_errors import (
+    FORETOLD,
+    JUDGED,
+    LATENESS,
+    LATENESS_SIGMA,
+    LEAST_LATE,
+    MEASURED,
+    SURE_LATE,
+    EffortErrors,
+)
+from hybrid_contact_ros.kernels.estimation.stream_offsets import BASE, UNIT, OffsetMemory
 from hybrid_contact_ros.mechanics.state import RobotState
 
-_NAMES = {EFFORTS: "efforts", BASE: "the base", UNIT: "the inertial unit"}
-_AGAINST = {EFFORTS: "joint states", BASE: "joint states", UNIT: "the base"}
+_NAMES = {BASE: "the base", UNIT: "the inertial unit"}
+_AGAINST = {BASE: "joint states", UNIT: "the base"}
 _PARAMETER = {BASE: "input.odometry_delay (of an inertial unit: imu_delay)", UNIT: "input.imu_delay"}
 _CORRELATED = 0.05  # s, over which what is left keeps its sign
 _SEEN = 2.0  # s of motion before anything is told
-_NOTABLE = {EFFORTS: 0.0025, BASE: 0.0015, UNIT: 0.0015}  # s; efforts seem up to 1 ms late where nothing is
-_SURE, _WIDEST = 4.0, 0.001  # deviations, s
+_NOTABLE = 0.0015  # s
+_SURE, _WIDEST, _WIDEST_EFFORTS = 4.0, 0.001, 0.002  # deviations, s
 _MOSTLY = 0.5  # of what is left in squares; rolling and slipping feet explain 0.4 at most (docs/inputs.md)
 _MOST = 0.03  # s: a delay beyond that of the low-pass is not linear any more
 
@@ -28,7 +39,10 @@ class StreamOffset:
         parameter: that makes up for it. least: s, below which it is not worth a word.
         seconds, sigma: s, positive where its stamps are later than what they measure; NaN and inf where the motion
             does not tell.
-        explained: share of what is left, in squares, that such an offset explains.
+        explained: share of what is left, in squares, that such an offset explains; of efforts, that it explains together
+            with their scales, biases and frictions.
+        sure: deviations, and ``mostly``: share of what is left, from which on it is worth a word. made_up: whether it is
+            made up for.
     """
 
     stream: str
@@ -38,24 +52,31 @@ class StreamOffset:
     parameter: str = ""
     least: float = 0.0
     explained: float = 1.0
+    sure: float = _SURE
+    mostly: float = _MOSTLY
+    made_up: bool = False
 
     @property
     def notable(self) -> bool:
         """Whether it is there for certain, and worth a word."""
-        there = abs(self.seconds) > self.least and abs(self.seconds) > _SURE * self.sigma
-        return there and self.explained > _MOSTLY
+        there = abs(self.seconds) > self.least and abs(self.seconds) > self.sure * self.sigma
+        return there and self.explained > self.mostly
 
     @property
     def sentence(self) -> str:
         """For diagnostics."""
         way = "late" if self.seconds > 0.0 else "early"
         text = f"{self.stream}: {1e3 * abs(self.seconds):.1f} ms too {way} against {self.against}"
+        if self.made_up:
+            return f"{text}; this is made up for"
         return f"{text}; set {self.parameter}" if self.parameter else text
 
 
-def stream_offsets(memory: OffsetMemory) -> tuple[StreamOffset, ...]:
+def stream_offsets(
+    memory: OffsetMemory, correction: EffortCorrection, errors: EffortErrors
+) -> tuple[StreamOffset, ...]:
     """Of each stream that was there."""
-    found = []
+    found = _efforts(correction, errors)
     for k, name in _NAMES.items():
         cross, square, left, seconds = memory.sums[k].tolist()
         if seconds <= 0.0:
@@ -68,8 +89,28 @@ def stream_offsets(memory: OffsetMemory) -> tuple[StreamOffset, ...]:
             sigma = math.sqrt(rest / seconds * _CORRELATED / square)
             if sigma > _WIDEST or abs(late) > _MOST:
                 late, sigma = math.nan, math.inf
-        found.append(StreamOffset(name, _AGAINST[k], late, sigma, _PARAMETER.get(k, ""), _NOTABLE[k], explained))
+        found.append(StreamOffset(name, _AGAINST[k], late, sigma, _PARAMETER.get(k, ""), _NOTABLE, explained))
     return tuple(found)
+
+
+def _efforts(correction: EffortCorrection, errors: EffortErrors) -> list[StreamOffset]:
+    """Of efforts, once their errors were learned."""
+    numbers = errors.numbers.tolist()
+    if numbers[JUDGED] <= 0.0:
+        return []
+    explained = 1.0 - numbers[FORETOLD] / numbers[MEASURED] if numbers[MEASURED] > 0.0 else 0.0
+    offset = StreamOffset(
+        stream="efforts",
+        against="joint states",
+        seconds=numbers[LATENESS],
+        sigma=numbers[LATENESS_SIGMA],
+        least=LEAST_LATE,
+        explained=explained,
+        sure=SURE_LATE,
+        mostly=0.0,
+        made_up=bool(correction.active[0] & LATE),
+    )
+    return [offset if offset.sigma <= _WIDEST_EFFORTS else replace(offset, seconds=math.nan, sigma=math.inf)]
 
 
 def note_spin(memory: OffsetMemory, state: RobotState) -> None:

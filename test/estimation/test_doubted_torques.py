@@ -8,22 +8,25 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.effort_correction import FRICTION, KINDS
-from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, MEASURED, doubt_torques
+from hybrid_contact_ros.kernels.estimation.effort_correction import CONSTANTS, FRICTION, KINDS
+from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, MEASURED, NUMBERS, doubt_torques
 
 LEVER = 0.2  # m
 
 
-def doubted(presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0, effort=0.0):
+def doubted(presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0, effort=0.0, late=0.0, rate=0.0):
     """Standard deviations (N m) of two joints, of which the second one belongs to no limb, of a robot of 50 N."""
     table = SimpleNamespace(
         presses=presses, floor=0.06, share=1.0, scale=np.array([1.0 / (50.0 * LEVER), 0.0]), limb=np.array([0, -2])
     )
-    numbers = np.zeros(10)
+    numbers = np.zeros(NUMBERS)
     numbers[JUDGED], numbers[MEASURED], numbers[FORETOLD] = seconds, seconds * measured, seconds * foretold
     applied = np.zeros((KINDS, 2))
     applied[FRICTION] = friction
-    correction = SimpleNamespace(active=[int(active)], applied=applied, unsure=np.full(2, np.nan))
+    correction = SimpleNamespace(
+        active=[CONSTANTS * active], applied=applied, unsure=np.full(2, np.nan), late=np.r_[late, 0.0],
+        effort_rate=np.full(2, rate),
+    )  # fmt: skip
     doubt_torques.py_func(np.full(2, speed), np.full(2, effort), table, numbers, correction)
     assert correction.unsure[1] == 0.0
     return correction.unsure[0]
@@ -49,3 +52,9 @@ def test_before_an_arm_has_moved_its_efforts_may_be_wrong_by_a_part_of_themselve
 
 def test_nothing_is_doubted_of_robots_that_stand():
     assert doubted(presses=1.0, effort=10.0) == 0.0
+
+
+def test_efforts_that_are_late_may_be_wrong_by_what_they_are_led_by():
+    assert doubted(presses=1.0, late=0.006, rate=-500.0) == pytest.approx(3.0)
+    without = doubted(seconds=200.0)
+    assert doubted(seconds=200.0, late=0.006, rate=500.0) == pytest.approx(math.hypot(3.0, without))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hybrid_contact_ros.config import TrustConfig
+from hybrid_contact_ros.estimation.effort_errors import correction_and_errors
 from hybrid_contact_ros.estimation.stream_offsets import note_spin, stream_offsets
-from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable
-from hybrid_contact_ros.kernels.estimation.stream_offsets import BASE, EFFORTS, UNIT, learn_offsets, offset_memory
+from hybrid_contact_ros.kernels.estimation.stream_offsets import BASE, UNIT, learn_offsets, offset_memory
 from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -15,7 +16,9 @@ DT = 1e-3
 PLACES = np.array([[0.2, 0.1, -0.3], [0.2, -0.1, -0.3], [-0.2, 0.1, -0.25]])
 NORMALS = np.tile([0.0, 0.0, 1.0], (3, 1))
 TANGENTS = np.tile(np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]), (3, 1, 1))
-NV, BANDWIDTH = 8, 50.0
+NV = 8
+
+NO_EFFORTS = correction_and_errors(np.zeros(0, np.int64), np.zeros(0), TrustConfig(), True)
 
 
 def spin(t: float) -> np.ndarray:
@@ -31,28 +34,9 @@ def rows() -> np.ndarray:
     return found
 
 
-def trust(bandwidth: float = 0.0) -> tuple[TrustTable, TrustMemory, TrustScratch]:
-    one = np.zeros(1)
-    table = TrustTable(
-        bandwidth, 0.5, 0.06, 0.6, 0.9, 1.0, 1.0, np.zeros(3, np.int64), np.r_[np.full(6, -1), 0, 0].astype(np.int64),
-        np.ones(NV), np.zeros(3, np.uint8), False, 1.0, np.zeros(NV),
-    )  # fmt: skip
-    memory = TrustMemory(
-        np.ones(5), np.zeros((3, NV)), np.zeros((2, NV)), np.zeros((2, NV)), np.zeros((2, NV)), np.zeros(NV),
-        np.zeros(3), np.zeros((1, 3)), np.zeros(2), np.zeros((1, 1)), one.copy(), np.zeros((2, NV)), one.copy(),
-        np.zeros(3),
-    )  # fmt: skip
-    scratch = TrustScratch(
-        np.zeros((9, NV)), np.zeros((9, 9)), np.zeros(9), np.full(9, -1), np.zeros(NV), np.zeros((2, NV)), np.ones(NV),
-        np.zeros(1),
-    )  # fmt: skip
-    return table, memory, scratch
-
-
 def learned(base_late: float = 0.0, unit_late: float = 0.0, age: float = 0.0, noise: float = 0.0, stand=1):
     """Offsets after 8 s of a base that turns on feet that stand; its rates come late, the joints do not."""
     memory, rng = offset_memory(3), np.random.default_rng(0)
-    table, kept, scratch = trust()
     J = rows()
     for k in range(8000):
         t = k * DT
@@ -64,8 +48,8 @@ def learned(base_late: float = 0.0, unit_late: float = 0.0, age: float = 0.0, no
             unit = ImuMeasurement(stamp - round(1e9 * age), None, rates, None, np.zeros(3), np.zeros((3, 3, 3)))
             note_spin(memory, RobotState(stamp, np.zeros(1), np.zeros(1), imu=unit))
         closed = np.full(3, stand, np.uint8)
-        learn_offsets(DT, False, True, told, J, TANGENTS, NORMALS, flat, closed, table, kept, scratch, memory)
-    return {o.stream: o for o in stream_offsets(memory)}
+        learn_offsets(DT, True, told, J, TANGENTS, NORMALS, flat, closed, memory)
+    return {o.stream: o for o in stream_offsets(memory, *NO_EFFORTS)}
 
 
 @pytest.mark.parametrize("late", [0.003, -0.003, 0.008])
@@ -90,33 +74,11 @@ def test_a_unit_is_compared_with_the_base_and_its_stamps_are_minded(age):
     assert found.seconds == pytest.approx(0.004, abs=0.0006) and found.notable
 
 
-def test_efforts_that_are_late_leave_their_rate_unexplained():
-    """With both poles of the check, what is left of efforts that are δ late is δ times the rate of the low-passed."""
-    table, kept, scratch = trust(BANDWIDTH)
-    memory, late, delay = offset_memory(3), 0.003, 3
-    torque = lambda t: np.r_[np.zeros(6), 0.2 * np.sin(20.0 * t), 0.1 * np.sin(31.0 * t + 1.0)]  # noqa: E731
-    J, step = rows(), BANDWIDTH * DT
-    for k in range(6000):
-        told, true = torque((k - delay) * DT), torque(k * DT)
-        for side, what in ((0, true - told), (1, told)):
-            kept.first[side] = (kept.first[side] + step * what) / (1.0 + step)
-            kept.second[side] = (kept.second[side] + step * kept.first[side]) / (1.0 + step)
-        scratch.left[0] = kept.second[0]
-        learn_offsets(
-            DT, True, True, np.zeros(3), J, TANGENTS, NORMALS, np.zeros(9), np.zeros(3, np.uint8), table, kept, scratch,
-            memory,
-        )  # fmt: skip
-    found = stream_offsets(memory)[0]
-    assert (found.stream, found.notable) == ("efforts", True)
-    assert found.seconds == pytest.approx(late, abs=0.0005)
-    assert (EFFORTS, BASE, UNIT) == (0, 1, 2) and "too late" in found.sentence
-
-
 @pytest.mark.parametrize(("explained", "told"), [(0.39, False), (0.58, True)])
 def test_an_offset_that_explains_less_than_half_of_what_is_left_is_not_told(explained, told):
     """Feet that roll and slip look like 3 to 6 ms for certain, in recordings of which nothing is late."""
     memory, late = offset_memory(3), 0.003
     memory.sums[BASE] = late, 1.0, late**2 / explained, 100.0  # cross, square, left, seconds
-    found = {o.stream: o for o in stream_offsets(memory)}["the base"]
+    found = {o.stream: o for o in stream_offsets(memory, *NO_EFFORTS)}["the base"]
     assert found.seconds == pytest.approx(late) and found.seconds > 4.0 * found.sigma
     assert found.explained == pytest.approx(explained) and found.notable == told

@@ -19,6 +19,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     flies,
     force_error,
     has_landed,
+    leaves_unfelt,
     note_force,
     presses,
     weight_of_force,
@@ -107,6 +108,7 @@ class BeliefInput(NamedTuple):
     doubt: Array  # (m,), N², the part of it that is of wrong efforts, which loads have as well
     force_weight: Array  # (m,), in [0, 1], of load and force
     stood: Codes  # (m,) uint8, contacts that were closed with the state before
+    late: float  # s, by which forces are for certain, as their efforts are
 
 
 @kernel
@@ -262,7 +264,7 @@ def single_likelihoods(i, settings, given, held, forces, out):
     forces[i, STOPPING] = 1.0 if stopping else 0.0
     idle = abs(given.load[i]) <= _IDLE * s.share
     stick = slips = closed
-    moving = flies(i, given)
+    moving = flies(i, given) or leaves_unfelt(i, given, forces)
     if given.trusted and given.touching[i] and not stopped and not idle:
         weight = given.force_weight[i] * effective_force(given.dt, given.first, s.load_correlation)
         sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0

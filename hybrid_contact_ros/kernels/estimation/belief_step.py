@@ -81,7 +81,7 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, unsure, surfaces, own, every, plane_of, stopped, problem,
+    use, belief_settings, settings, given, believed, unsure, late, surfaces, own, every, plane_of, stopped, problem,
     here, tracker, observer, solver, scratch, belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
@@ -122,7 +122,7 @@ def believe(
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, own,
         here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance,
-        b.doubt, b.weight, tracker.closed, b.belief, b.kind, b.times, b.held, b.forces, b.transition, b.single, b.joint,
+        b.doubt, b.weight, tracker.closed, late, b.belief, b.kind, b.times, b.held, b.forces, b.transition, b.single, b.joint,
         b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):

@@ -17,17 +17,24 @@ from hybrid_contact_ros.kernels.estimation.records import Array
 KINDS = 4
 SCALE, BIAS, FRICTION, INERTIA = range(KINDS)
 """Rows of ``EffortCorrection.applied``."""
+CONSTANTS, LATE = 1, 2
+"""Bits of ``EffortCorrection.active``."""
+_RATE_TIME = 0.003  # s, of the low-pass that efforts are compared with for their rate
+_LONGEST = 0.1  # s between states, over which efforts have no rate
 _SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
 
 
 class EffortCorrection(NamedTuple):
     """What :func:`~.measure.measure` adds to the efforts and to the mass matrix."""
 
-    active: NDArray[np.uint8]  # (1,), whether anything is
+    active: NDArray[np.uint8]  # (1,), bits: CONSTANTS and LATE, what is
     applied: Array  # (KINDS, nv): scale less 1, bias and friction, N m (N), and inertia, kg m² (kg)
     added: Array  # (nv,), N m (N), to the efforts of this state
     drives: Array  # (nv,), kg m² (kg), their inertia: to the diagonal of the mass matrix of this state
     unsure: Array  # (nv,), N m (N), of :func:`~.effort_errors.doubt_torques`
+    late: Array  # (nv,), s, by which efforts come after the motion
+    slow: Array  # (nv,), N m (N), measured efforts, low-passed
+    effort_rate: Array  # (nv,), N m/s (N/s), of the efforts of this state, where they are late
 
 
 @kernel
@@ -37,15 +44,47 @@ def smooth_sign(speed):
 
 
 @kernel
-def correct_efforts(velocity, effort, bias, mass, correction):
-    """Add what is applied to the efforts of a state, and take it from ``bias``, h − Sᵀτ; add the drives' inertia to the
-    mass matrix."""
-    applied, added = correction.applied, correction.added
+def correct_efforts(dt, velocity, effort, bias, mass, correction):
+    """Add what is applied to the efforts of a state, ``dt`` s after the last, and take it from ``bias``, h − Sᵀτ; add
+    the drives' inertia to the mass matrix."""
+    applied, added, pace = correction.applied, correction.added, _pace(dt)
     for k in range(effort.shape[0]):
         correction.drives[k] = applied[INERTIA, k]
         mass[k, k] += applied[INERTIA, k]
         added[k] = applied[SCALE, k] * effort[k] + applied[BIAS, k]
         if applied[FRICTION, k] != 0.0:
             added[k] += applied[FRICTION, k] * smooth_sign(velocity[k])
+        correction.effort_rate[k] = 0.0
+        if correction.late[k] > 0.0 and pace > 0.0:
+            correction.effort_rate[k] = pace * (effort[k] - correction.slow[k])
+            added[k] += correction.late[k] * correction.effort_rate[k]
         effort[k] += added[k]
         bias[k] -= added[k]
+
+
+@kernel
+def follow_efforts(dt, effort, correction):
+    """Low-pass the efforts of a state as they were measured, ``effort`` less what was added; begin anew after a
+    pause."""
+    share = _pace(dt) * dt
+    for k in range(effort.shape[0]):
+        measured = effort[k] - correction.added[k]
+        if share > 0.0:
+            correction.slow[k] += share * (measured - correction.slow[k])
+        elif dt != 0.0:
+            correction.slow[k] = measured
+
+
+@kernel
+def _pace(dt):
+    """1/s, times the difference of an effort and its low-pass of the last state: a ramp's rate; 0 after a pause."""
+    return -math.expm1(-dt / _RATE_TIME) / dt if 0.0 < dt <= _LONGEST else 0.0
+
+
+@kernel
+def latest(late):
+    """The largest of the times (nv,), s, by which efforts are late."""
+    most = 0.0
+    for k in range(late.shape[0]):
+        most = max(most, late[k])
+    return most

@@ -26,17 +26,29 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.contact_basis import left_entry, take_off
+from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.effort_correction import (
     BIAS,
+    CONSTANTS,
     FRICTION,
     INERTIA,
     KINDS,
+    LATE,
     SCALE,
     smooth_sign,
+)
+from hybrid_contact_ros.kernels.estimation.error_squares import (
+    BRISK,
+    LATE_SIGMA,
+    LATEST,
+    SCALE_SIGMA,
+    add_sample,
+    is_plausible,
+    low_passed,
+    rate_of_effort,
+    solve_errors,
 )
 from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, PUSH, learn_push
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
@@ -44,10 +56,6 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 MOST_JOINTS = 30
 """A robot with more joints in its limbs is not corrected: solving would take longer than a state has."""
-LIMB_SIGMA = 0.5  # of a scale that all joints of a limb have in common, beside those of other limbs
-SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever,
-TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
-_BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
 _EITHER_WAY = 1.0 / 12.0  # of the square of a friction: the variance of what is between none and all of it
 _UNSEEN, _UNSEEN_FOR = 0.05, 0.2  # part of efforts that is an error before anything was seen, for so many s of motion
 _CORRELATED = 0.04  # s, over which what nothing explains keeps its sign: two time constants of the filters
@@ -61,25 +69,29 @@ _SOLVED_EVERY = 0.2  # s of motion
 _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of forecasts before one is applied
 _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
-_PLAUSIBLE, _SCALED_UP = 3.0, 7.5  # deviations of a single joint, of any constant, and of a scale above 1: 0.4 to 2.5
+_QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
+LEAST_LATE, SURE_LATE = 0.0015, 3.5  # s, and deviations, that efforts are late by for certain
+_LATE_DOUBT = 1.0  # of what efforts are led by
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
-SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, LEFT, USUAL, UNKNOWN, PUSHED = range(10)
+NUMBERS = 11
+SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA = range(NUMBERS)
 """Places in ``EffortErrors.numbers``."""
 
 
 class EffortErrors(NamedTuple):
-    """What is remembered; n joints of limbs, k = KINDS n unknowns in deviations of their prior, kind by kind."""
+    """What is remembered; n joints of limbs, k = KINDS n + 1 unknowns, of :mod:`.error_squares`."""
 
     joint: Indices  # (n,), constant: coordinates of the joints
     unit: Array  # (1,), constant: N m (N), one deviation of a bias or of friction
     prior: Array  # (n, n), constant: the inverse covariance of the scales before anything was seen, in deviations
-    numbers: Array  # (10,): s of motion seen; s since the last sample; s seen at the last solution; what was left with
-    # measured efforts and with the forecasts, in squares of the floor times s; these s; what was left step by step; the
-    # usual time between states, s; s for which the filters still remember efforts that are not known; and what was left
-    # with a push that lasts, as with the forecasts
+    numbers: Array  # (NUMBERS,): s of motion seen; s since the last sample; s seen at the last solution; what was left
+    # with measured efforts and with the forecasts, in squares of the floor times s; these s; the usual time between
+    # states, s; s for which the filters still remember efforts that are not known; what was left with a push that
+    # lasts, as with the forecasts; s, by which efforts are late, and its deviation, 0 before the first solution
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     swift: Array  # (3, nv): the last velocity; accelerations after one pole and after two, by ``scale``
     last: Array  # (2, nv): efforts and signs of the last sample
+    left: Array  # (nv,), what contacts leave of the motion of a sample, found step by step
     normal: Array  # (k, k)
     cross: Array  # (k,)
     estimate: Array  # (k,)
@@ -124,28 +136,21 @@ def doubt_torques(velocity, effort, table, numbers, correction):
     and all of it.
     """
     for k in range(velocity.shape[0]):
-        correction.unsure[k] = 0.0
+        correction.unsure[k] = _LATE_DOUBT * correction.late[k] * abs(correction.effort_rate[k])
     if table.presses >= 1.0:
         return
-    square = numbers[FORETOLD] if correction.active[0] else numbers[MEASURED]
+    constant = correction.active[0] & CONSTANTS != 0
+    square = numbers[FORETOLD] if constant else numbers[MEASURED]
     floor, unseen = table.floor * table.share * table.presses, _UNSEEN_FOR / (numbers[JUDGED] + _UNSEEN_FOR)
     left = floor * math.sqrt(square / (numbers[JUDGED] + _UNSEEN_FOR))
     for k in range(velocity.shape[0]):
         if table.scale[k] > 0.0 and table.limb[k] >= 0:
             sign = smooth_sign(velocity[k])
-            friction = correction.applied[FRICTION, k] if correction.active[0] else 0.0
+            friction = correction.applied[FRICTION, k] if constant else 0.0
             still = _EITHER_WAY * friction * friction * (1.0 - sign * sign)
             before = (unseen * _UNSEEN * effort[k]) ** 2
-            correction.unsure[k] = math.sqrt((left / table.scale[k]) ** 2 + before + still)
-
-
-@kernel
-def low_passed(constants, a, scale, efforts, settled, errors):
-    """What ``constants`` (k,), in deviations, make of joint a in the low-passed torques, in parts of the weight."""
-    n, k = errors.joint.shape[0], errors.joint[a]
-    torque = constants[n + a] * scale[k] * settled + constants[2 * n + a] * errors.sign[2, k]
-    torque -= constants[3 * n + a] * errors.swift[2, k] / _BRISK
-    return SCALE_SIGMA * constants[a] * efforts[k] + errors.unit[0] * torque
+            lasting = (left / table.scale[k]) ** 2 + before + still
+            correction.unsure[k] = math.sqrt(correction.unsure[k] ** 2 + lasting)
 
 
 @kernel
@@ -171,22 +176,41 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         return
     step = min(numbers[ASIDE], _LONGEST)
     numbers[ASIDE] = 0.0
-    settled, efforts = trust.begun[2], trust.second[1]
+    for k in range(errors.left.shape[0]):
+        errors.left[k] = trust.unexplained[1, k] / trust.begun[2]
+    take_off(found, scratch.basis, errors.left, scratch.part)
+    settled = trust.begun[2]
     square = floor * floor
     for a in range(n):
         k = errors.joint[a]
-        change = _TIMING * table.bandwidth * (trust.first[1, k] - efforts[k]) / settled
+        change = _TIMING * rate_of_effort(k, table.bandwidth, trust) / settled
         square += change * change
-    certain = step / (_CORRELATED * square)
+    certain = step / (_CORRELATED * square * min(_noise(numbers), 1.0))
     _judge(step, square, found, table, trust, scratch, errors)
     if not table.fixed:
-        learn_push(certain, math.exp(-step / _PUSH_MEMORY), found, scratch.basis, scratch.left[0], errors.push)
-    _add(certain, math.exp(-step / _MEMORY), found, table, trust, scratch, errors)
+        learn_push(certain, math.exp(-step / _PUSH_MEMORY), found, scratch.basis, errors.left, errors.push)
+    add_sample(certain, math.exp(-step / _MEMORY), found, table, trust, scratch, errors)
     numbers[SECONDS] += step
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
         return
     numbers[SOLVED_AT] = numbers[SECONDS]
-    _apply(_solve(errors), table, errors, correction)
+    plausible = solve_errors(errors)
+    _note_lateness(errors)
+    _apply(plausible, table, errors, correction)
+
+
+@kernel
+def _noise(numbers):
+    """The square, in squares of the floor, that is left of the motion by what was learned, at least ``_QUIET``."""
+    return max(numbers[FORETOLD] / numbers[JUDGED], _QUIET) if numbers[JUDGED] > _FORETOLD else 1.0
+
+
+@kernel
+def _note_lateness(errors):
+    """Write by how much the efforts are late, and its deviation: with the last row of the factor."""
+    numbers, last = errors.numbers, KINDS * errors.joint.shape[0]
+    numbers[LATENESS] = min(max(LATE_SIGMA * errors.estimate[last], -LATEST), LATEST)
+    numbers[LATENESS_SIGMA] = LATE_SIGMA / errors.factor[last, last] * math.sqrt(max(_noise(numbers), 1.0))
 
 
 @kernel
@@ -228,16 +252,15 @@ def _judge(step, square, found, table, trust, scratch, errors):
         foretold[k] = 0.0
     for a in range(n):
         k = errors.joint[a]
-        torque = low_passed(errors.estimate, a, table.scale, trust.second[1], settled, errors)
+        torque = low_passed(errors.estimate, a, table, trust, errors)
         foretold[k] = torque * scratch.root[k] / settled
-    forecast = _left_of(foretold, found, scratch)
+    forecast = _left_of(foretold, found, scratch, errors)
     for k in range(foretold.shape[0]):
         foretold[k] = errors.push[PUSH, k] if k < PARTS else 0.0
-    pushed = _left_of(foretold, found, scratch)
-    left, stepwise = 0.0, 0.0
+    pushed = _left_of(foretold, found, scratch, errors)
+    left = 0.0
     for k in range(foretold.shape[0]):
-        left += scratch.left[0, k] ** 2
-        stepwise += (trust.unexplained[1, k] / settled) ** 2
+        left += errors.left[k] ** 2
     numbers = errors.numbers
     if numbers[SOLVED_AT] > 0.0:
         keep = math.exp(-step / _JUDGED)
@@ -245,100 +268,16 @@ def _judge(step, square, found, table, trust, scratch, errors):
         numbers[FORETOLD] = keep * numbers[FORETOLD] + step * forecast / square
         numbers[PUSHED] = keep * numbers[PUSHED] + step * pushed / square
         numbers[JUDGED] = keep * numbers[JUDGED] + step
-        numbers[LEFT] = keep * numbers[LEFT] + step * stepwise / square
 
 
 @kernel
-def _left_of(foretold, found, scratch):
+def _left_of(foretold, found, scratch, errors):
     """The square of what ``foretold`` (nv,), of which the contacts take their part, leaves of e."""
     take_off(found, scratch.basis, foretold, scratch.part)
     square = 0.0
     for k in range(foretold.shape[0]):
-        square += (scratch.left[0, k] - foretold[k]) ** 2
+        square += (errors.left[k] - foretold[k]) ** 2
     return square
-
-
-@kernel
-def _add(certain, keep, found, table, trust, scratch, errors):
-    """Add one sample to the least squares. P is a projection: the product of its columns is its entry."""
-    n, settled = errors.joint.shape[0], trust.begun[2]
-    row, normal, cross = errors.row, errors.normal, errors.cross
-    for a in range(n):
-        k = errors.joint[a]
-        root = scratch.root[k] / settled
-        row[a] = SCALE_SIGMA * trust.second[1, k] * root
-        row[n + a] = errors.unit[0] * table.scale[k] * settled * root
-        row[2 * n + a] = errors.unit[0] * errors.sign[2, k] * root
-        row[3 * n + a] = -errors.unit[0] * errors.swift[2, k] * root / _BRISK
-        for b in range(a + 1):
-            errors.share[a, b] = left_entry(found, scratch.basis, k, errors.joint[b])
-            errors.share[b, a] = errors.share[a, b]
-    for kind in range(KINDS):
-        for a in range(n):
-            p = kind * n + a
-            scaled = certain * row[p]
-            cross[p] = keep * cross[p] + scaled * scratch.left[0, errors.joint[a]]
-            for other in range(kind):
-                for b in range(n):
-                    q = other * n + b
-                    normal[p, q] = keep * normal[p, q] + scaled * row[q] * errors.share[a, b]
-            for b in range(a + 1):
-                q = kind * n + b
-                normal[p, q] = keep * normal[p, q] + scaled * row[q] * errors.share[a, b]
-
-
-@kernel
-def _solve(errors):
-    """Write the constants that explain what was seen best, with their prior. Returns whether a drive may have them.
-
-    No drive has less inertia than none: where one would, it has none, and the others are found once more.
-    """
-    size, inertias = errors.cross.shape[0], 3 * errors.joint.shape[0]
-    for p in range(size):
-        errors.estimate[p] = 1.0
-    for again in range(2):
-        if not _least_squares(errors):
-            for p in range(size):
-                errors.estimate[p] = 0.0
-            return False
-        negative = False
-        for p in range(inertias, size):
-            negative = negative or errors.row[p] < 0.0
-        if again or not negative:
-            break
-        for p in range(inertias, size):
-            errors.estimate[p] = 0.0 if errors.row[p] < 0.0 else 1.0
-    plausible = True
-    for p in range(size):
-        errors.estimate[p] = errors.row[p] if p < inertias else max(errors.row[p], 0.0)
-        plausible = plausible and _is_plausible(p, errors)
-    return plausible
-
-
-@kernel
-def _is_plausible(p, errors):
-    """Whether a drive may have the constant p."""
-    most = _SCALED_UP if p < errors.joint.shape[0] else _PLAUSIBLE
-    return -_PLAUSIBLE <= errors.estimate[p] <= most
-
-
-@kernel
-def _least_squares(errors):
-    """Write the constants into ``row``, without those that are 0 in ``estimate``; whether there is a solution."""
-    size = errors.cross.shape[0]
-    for p in range(size):
-        for q in range(p + 1):
-            errors.factor[p, q] = errors.normal[p, q] * errors.estimate[p] * errors.estimate[q]
-        if p < errors.joint.shape[0]:  # a scale
-            for q in range(p + 1):
-                errors.factor[p, q] += errors.prior[p, q]
-        else:
-            errors.factor[p, p] += 1.0
-        errors.row[p] = errors.cross[p] * errors.estimate[p]
-    if cholesky_factor(size, 1e-12, errors.factor, errors.factor) != size:
-        return False
-    cholesky_solve(size, errors.factor, errors.row)
-    return True
 
 
 @kernel
@@ -349,29 +288,39 @@ def _explains(foretold, measured, pushed):
 
 
 @kernel
+def _is_late(numbers):
+    """Whether efforts are late for certain, and neither right nor mistaken for what a push does."""
+    if numbers[JUDGED] < _FORETOLD or numbers[FORETOLD] > min(numbers[MEASURED], numbers[PUSHED]):
+        return False
+    return numbers[LATENESS] > max(LEAST_LATE, SURE_LATE * numbers[LATENESS_SIGMA])
+
+
+@kernel
 def _apply(plausible, table, errors, correction):
     """Begin, renew or end the correction, or what is said against limbs whose constants no drive has."""
     numbers, n = errors.numbers, errors.joint.shape[0]
-    known = correction.active[0] != 0
+    known = correction.active[0] & CONSTANTS != 0
     for limb in range(errors.refuted.shape[0]):
         known = known or errors.refuted[limb] != 0
         errors.refuted[limb] = 0
     if known:
         known = numbers[FORETOLD] <= min(_FAILS * numbers[MEASURED], numbers[PUSHED])
-    elif numbers[JUDGED] >= _FORETOLD and numbers[LEFT] > _WORTH * numbers[JUDGED]:
+    elif numbers[JUDGED] >= _FORETOLD and numbers[MEASURED] > _WORTH * numbers[JUDGED]:
         known = _explains(numbers[FORETOLD], numbers[MEASURED], numbers[PUSHED])
-    correction.active[0] = 1 if known and plausible else 0
+    constant, late = known and plausible, numbers[LATENESS] if _is_late(numbers) else 0.0
+    correction.active[0] = (CONSTANTS if constant else 0) + (LATE if late > 0.0 else 0)
     if known and not plausible:
         for p in range(errors.estimate.shape[0]):
-            if not _is_plausible(p, errors):
+            if not is_plausible(p, errors):
                 errors.refuted[table.limb[errors.joint[p % n]]] = 1
     for a in range(n):
         k = errors.joint[a]
-        on = 1.0 if correction.active[0] else 0.0
+        on = 1.0 if constant else 0.0
         correction.applied[SCALE, k] = on * SCALE_SIGMA * errors.estimate[a]
         correction.applied[BIAS, k] = on * errors.unit[0] * errors.estimate[n + a]
         correction.applied[FRICTION, k] = on * errors.unit[0] * errors.estimate[2 * n + a]
-        correction.applied[INERTIA, k] = on * errors.unit[0] * errors.estimate[3 * n + a] / _BRISK
+        correction.applied[INERTIA, k] = on * errors.unit[0] * errors.estimate[3 * n + a] / BRISK
+        correction.late[k] = late
     if not correction.active[0]:
         for k in range(correction.added.shape[0]):
             correction.added[k] = 0.0

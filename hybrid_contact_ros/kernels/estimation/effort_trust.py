@@ -22,6 +22,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import add_row, left_entry, take_off, take_off_rows
 from hybrid_contact_ros.kernels.estimation.effort_correction import BIAS, FRICTION, INERTIA, SCALE
 from hybrid_contact_ros.kernels.estimation.effort_errors import follow_joints, learn_errors
+from hybrid_contact_ros.kernels.estimation.error_squares import rate_of_effort
 from hybrid_contact_ros.kernels.estimation.hanging import forget_hanging, note_hanging, wait_for_efforts
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
@@ -179,7 +180,7 @@ def _compare(dt, problem, here, table, memory, scratch, correction, errors):
         scratch.root[k] = math.sqrt(max(memory.weight[limb], _LIGHTEST)) if limb >= 0 else 1.0
     _put(table, memory, scratch)
     if correction.active[0]:
-        _correct(correction.applied, table, memory, scratch, errors)
+        _correct(correction, table, memory, scratch, errors)
     found = _span(dt, problem, here, table, memory, scratch)
     for a in range(found, scratch.kept.shape[0]):
         scratch.kept[a] = -1
@@ -216,11 +217,11 @@ def _put(table, memory, scratch):
 
 
 @kernel
-def _correct(applied, table, memory, scratch, errors):
+def _correct(correction, table, memory, scratch, errors):
     """Correct what the efforts leave, and the efforts themselves, as if all of the past had been corrected so."""
     for a in range(errors.joint.shape[0]):
         k = errors.joint[a]
-        torque = _correcting(k, applied, table, memory, scratch, errors)
+        torque = _correcting(k, correction, table, memory, scratch, errors)
         scratch.left[0, k] -= torque
         scratch.left[1 + table.limb[k], k] += torque
 
@@ -254,18 +255,19 @@ def _show(found, table, memory, scratch, correction, errors):
     if correction.active[0]:
         for a in range(errors.joint.shape[0]):
             k = errors.joint[a]
-            vector[k] = _correcting(k, correction.applied, table, memory, scratch, errors)
+            vector[k] = _correcting(k, correction, table, memory, scratch, errors)
         take_off(found, scratch.basis, vector, scratch.part)
     for k in range(vector.shape[0]):
         vector[k] = memory.unexplained[1, k] / memory.begun[2] - vector[k]
 
 
 @kernel
-def _correcting(k, applied, table, memory, scratch, errors):
+def _correcting(k, correction, table, memory, scratch, errors):
     """The low-passed torque that corrects coordinate k, by the root of its weight."""
-    settled = memory.begun[2]
+    settled, applied = memory.begun[2], correction.applied
     torque = applied[SCALE, k] * memory.second[1, k] + applied[BIAS, k] * table.scale[k] * settled
     torque += applied[FRICTION, k] * errors.sign[2, k] - applied[INERTIA, k] * errors.swift[2, k]
+    torque += correction.late[k] * rate_of_effort(k, table.bandwidth, memory)
     return torque * scratch.root[k] / settled
 
 

@@ -22,11 +22,11 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
-COLUMNS = 5
-SINCE, SQUARES, SECONDS, STOPPING, TOUCHED = range(COLUMNS)
+COLUMNS = 6
+SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
-and m, its gap when it was seen to touch."""
+m, its gap when it was seen to touch; and s, for which it has risen since it stood."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
@@ -38,6 +38,7 @@ _LANDED = 0.012  # s after a touch, in which missing forces tell nothing
 # m/s, m, m/s: what is as fast has been thrown back, once it is so much higher than where it touched, or if it is faster
 # still. What an impact presses in comes up again.
 _RISES, _RISEN, _THROWN = 0.07, 0.0002, 0.15
+_STANDS, _UNFELT = 0.03, 2.0
 _PRESSES = 2.0  # deviations of a force, above which it is there
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
 # m, and deviations of gap and surface, above which a foot may fly; deviations of a velocity; and the weight of a force
@@ -49,6 +50,8 @@ _ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
 def note_force(i, settings, given, variance, memory):
     """Take the state of contact i. ``variance``: m², of its gap. memory: in and out (m, COLUMNS)."""
     since = memory[i, SINCE]
+    rises = given.stood[i] and since < -_STANDS and given.rate[i] > _RISES + _NOISES * _rate_noise(i, given)
+    memory[i, RISING] = memory[i, RISING] + given.dt if rises else 0.0
     if given.stood[i]:
         if since > 0.0:
             memory[i, TOUCHED] = given.gap[i]
@@ -103,8 +106,18 @@ def flies(i, given):
     lags, late efforts do so more, and what something else does to a robot on one leg seems to press on the other."""
     if given.gap[i] <= _ABOVE + _APART * math.hypot(given.gap_sigmas[i], given.own[i]):
         return False
-    noise = max(given.rate_sigmas[i], math.sqrt(given.spread[i]))
-    return math.hypot(given.rate[i], given.slide[i]) > FLIES + _NOISES * noise
+    return math.hypot(given.rate[i], given.slide[i]) > FLIES + _NOISES * _rate_noise(i, given)
+
+
+@kernel
+def _rate_noise(i, given):
+    return max(given.rate_sigmas[i], math.sqrt(given.spread[i]))
+
+
+@kernel
+def leaves_unfelt(i, given, memory):
+    """Whether contact i rises, and efforts that are late for certain cannot have told yet that it has left."""
+    return 0.0 < memory[i, RISING] <= _UNFELT * given.late
 
 
 @kernel
@@ -112,7 +125,7 @@ def weight_of_force(i, settings, given, memory):
     """``given.force_weight``, but less of a foot that has just landed where it lacks a force, and of one that flies
     where it has one."""
     trust = min(max(given.force_weight[i], 1e-6), 1.0)
-    if given.force[i] > 0.0 and flies(i, given):
+    if given.force[i] > 0.0 and (flies(i, given) or leaves_unfelt(i, given, memory)):
         return min(trust, _NONE)
     if given.force[i] < _FAINT * settings.share and has_landed(i, given, memory):
         return min(trust, _DOUBTED)

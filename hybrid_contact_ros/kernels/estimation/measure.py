@@ -47,6 +47,7 @@ class MeasuredState(NamedTuple):
     flat_rows: Array  # the same as (3 m, nv)
     velocity: Array  # v (nv,)
     effort: Array  # in and out, Sᵀτ (nv,)
+    dt: float  # s since the last state that was answered, 0 without
     has_effort: bool
     has_covariance: bool  # of the base, which then has the first six coordinates
     covariance: Array  # (2, 6, 6), as of RobotState
@@ -82,11 +83,11 @@ def measure(
     # Pinocchio:
     columns, placement,
     # correction:
-    active, applied, added, drives, unsure,
+    active, applied, added, drives, unsure, late, slow, effort_rate,
     # feet:
     stood, pressed, pressed_weight, believed, stands, base,
     # state:
-    configuration, mass, bias, twist, rows, flat_rows, velocity, effort, has_effort, has_covariance, covariance,
+    configuration, mass, bias, twist, rows, flat_rows, velocity, effort, dt, has_effort, has_covariance, covariance,
     # scratch:
     carried,
     # out:
@@ -113,7 +114,8 @@ def measure(
     for k in range(drives.shape[0]):
         drives[k] = 0.0
     if active[0] and has_effort:
-        correct_efforts(velocity, effort, bias, mass, EffortCorrection(active, applied, added, drives, unsure))
+        correction = EffortCorrection(active, applied, added, drives, unsure, late, slow, effort_rate)
+        correct_efforts(dt, velocity, effort, bias, mass, correction)
     if contact_space(mass, bias, flat_rows, no_drift, L, half, G, unforced) != _SOLVED:
         return NOT_DEFINITE
     contact_rates(tangents, rows, velocity, contact_velocity, gap_velocity, tangential, slip_speed)
@@ -145,9 +147,9 @@ def measure(
 
 
 @kernel
-def measure_given(before, has_effort, has_covariance, covariance, after):
+def measure_given(before, dt, has_effort, has_covariance, covariance, after):
     """:func:`measure`; ``before`` and ``after`` hold its arguments before and after those that are named here."""
-    return measure(*members(before), has_effort, has_covariance, covariance, *members(after))
+    return measure(*members(before), dt, has_effort, has_covariance, covariance, *members(after))
 
 
 @kernel

@@ -3,12 +3,12 @@
 A stream that is δ late says x(t − δ) ≈ x − δ ẋ, so that what it is off by is −δ ẋ, and least squares over time give δ.
 Each regression needs something that a late stream contradicts:
 
-- efforts: what they leave unexplained of the motion (:mod:`.effort_trust`) is δ P d(Sᵀτ)/dt, whatever the contacts do;
 - the base: contacts that stand do not move. With angular velocity ω that is late, those of two feet differ by
   −δ ω̇ × (p_i − p_j); the base's linear velocity cancels;
 - an inertial unit: its angular velocity against that of the base, where that is not the unit's own.
 
-All go through the same low-pass on both sides, which leaves δ as it is.
+Both go through the same low-pass on both sides, which leaves δ as it is. How late efforts are is learned together with
+their other errors (:mod:`.error_squares`).
 """
 
 from __future__ import annotations
@@ -19,16 +19,14 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array
 
-STREAMS = 3
-EFFORTS, BASE, UNIT = range(STREAMS)
+STREAMS = 2
+BASE, UNIT = range(STREAMS)
 _SMOOTH = 0.02  # s, of the low-pass
 _RECALL = 20.0  # s, over which an offset is learned
 _STILL = 0.15  # m/s: a closed contact that is faster slides, or has just landed
-_UNSETTLED = 0.1  # of the filters of the check of efforts
 
 
 class OffsetMemory(NamedTuple):
@@ -42,22 +40,17 @@ class OffsetMemory(NamedTuple):
 
 
 @kernel
-def learn_offsets(
-    dt, trusted, floating, spin, rows, tangents, normals, flat_velocity, closed, table, trust, check, memory
-):
+def learn_offsets(dt, floating, spin, rows, tangents, normals, flat_velocity, closed, memory):
     """Take one state.
 
     Args:
-        spin: ω of the base (3,), its own axes. flat_velocity: (3 m,), of contacts. table, trust, check: of
-            :func:`~.effort_trust.check_efforts`, which ran before.
+        spin: ω of the base (3,), its own axes. flat_velocity: (3 m,), of contacts.
     """
     if not 0.0 < dt <= LONGEST_PAUSE:
         for i in range(memory.steps.shape[0]):
             memory.steps[i] = 0.0
         return
     keep = math.exp(-dt / _RECALL)
-    if trusted and table.bandwidth > 0.0 and trust.begun[2] > _UNSETTLED:
-        _efforts(dt, keep, table, trust, check, memory.sums[EFFORTS])
     if floating:
         share = 1.0 - math.exp(-dt / _SMOOTH)
         _base(dt, keep, share, spin, rows, tangents, normals, flat_velocity, closed, memory)
@@ -82,23 +75,6 @@ def _add(dt, keep, first, off, rate, sums):
     sums[0] -= dt * off * rate
     sums[1] += dt * rate * rate
     sums[2] += dt * off * off
-
-
-@kernel
-def _efforts(dt, keep, table, trust, check, sums):
-    """What efforts leave, along what it would be if they came later."""
-    nv, found = trust.rough.shape[0], 0
-    while found < check.kept.shape[0] and check.kept[found] >= 0:
-        found += 1
-    left, rate = check.left[0], check.left[1]  # the second is not needed any more
-    for k in range(nv):
-        # The second pole's derivative, with the roots of the weights as the basis has them.
-        rate[k] = -table.bandwidth * (trust.first[1, k] - trust.second[1, k]) * check.root[k] / trust.begun[2]
-        if table.limb[k] < 0:
-            rate[k] = 0.0
-    take_off(found, check.basis, rate, check.part)
-    for k in range(nv):
-        _add(dt, keep, k == 0, left[k], rate[k], sums)
 
 
 @kernel

@@ -16,7 +16,7 @@ from hybrid_contact_ros.kernels.estimation.belief_step import (
     remember,
 )
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
-from hybrid_contact_ros.kernels.estimation.effort_correction import EffortCorrection
+from hybrid_contact_ros.kernels.estimation.effort_correction import EffortCorrection, follow_efforts, latest
 from hybrid_contact_ros.kernels.estimation.effort_errors import EffortErrors, doubt_torques
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
@@ -117,9 +117,9 @@ def update(
     # trust scratch:
     trust_basis, trust_triangle, trust_part, trust_kept, trust_step, trust_left, trust_root, trust_load,
     # effort correction and errors:
-    active, applied, added, drives, unsure, error_joint, error_unit, error_prior, error_numbers, error_sign,
-    error_swift, error_last, error_normal, error_cross, error_estimate, error_factor, error_row, error_work,
-    error_share, error_push, error_refuted,
+    active, applied, added, drives, unsure, late, slow, effort_rate, error_joint, error_unit, error_prior,
+    error_numbers, error_sign, error_swift, error_last, error_left, error_normal, error_cross, error_estimate,
+    error_factor, error_row, error_work, error_share, error_push, error_refuted,
     # hanging:
     hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
     # rate noise:
@@ -293,11 +293,13 @@ def update(
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     errors = EffortErrors(
-        error_joint, error_unit, error_prior, error_numbers, error_sign, error_swift, error_last, error_normal,
+        error_joint, error_unit, error_prior, error_numbers, error_sign, error_swift, error_last, error_left, error_normal,
         error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push, error_refuted,
     )  # fmt: skip
     hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
-    correction = EffortCorrection(active, applied, added, drives, unsure)
+    correction = EffortCorrection(active, applied, added, drives, unsure, late, slow, effort_rate)
+    if trusted:
+        follow_efforts(dt, effort, correction)
     check_efforts(given, problem, here, velocity, table, trust, check, correction, errors, hang)
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
@@ -310,9 +312,9 @@ def update(
         belief_load_correlation, belief_force_correlation, belief_touchdown_rate, belief_liftoff_rate,
         belief_slip_rate, belief_stick_rate, belief_foresight, belief_foresight_sigma, belief_sigmas,
     )  # fmt: skip
-    # Ask how late efforts, base and inertial unit come against the joints.
+    # Ask how late base and inertial unit come against the joints.
     learn_offsets(
-        dt, trusted, floating_base, velocity[3:6], rows, tangents, normals, flat_velocity, closed, table, trust, check,
+        dt, floating_base, velocity[3:6], rows, tangents, normals, flat_velocity, closed,
         OffsetMemory(offset_sums, offset_slow, offset_feet, offset_steps, offset_spin),
     )  # fmt: skip
     if trusted and gain > 0.0:
@@ -375,8 +377,9 @@ def update(
     )  # fmt: skip
     doubt_torques(velocity, effort, table, error_numbers, correction)
     decided = believe(
-        use, belief_settings, settings, given, believed, unsure, surfaces, own, every, plane_of, stop_since, problem,
-        here, tracker, observer, solver, scratch, belief, sensor_beside, sensed and sensors_decide, out,
+        use, belief_settings, settings, given, believed, unsure, latest(late), surfaces, own, every, plane_of,
+        stop_since, problem, here, tracker, observer, solver, scratch, belief, sensor_beside,
+        sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
     joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
