@@ -11,11 +11,10 @@ from hybrid_contact_ros.kernels.estimation.effort_errors import (
     JUDGED,
     LATENESS,
     LATENESS_SIGMA,
-    LEAST_LATE,
     MEASURED,
-    SURE_LATE,
     EffortErrors,
 )
+from hybrid_contact_ros.kernels.estimation.error_squares import LEAST_LATE, SURE_LATE
 from hybrid_contact_ros.kernels.estimation.stream_offsets import BASE, UNIT, OffsetMemory
 from hybrid_contact_ros.mechanics.state import RobotState
 
@@ -39,10 +38,10 @@ class StreamOffset:
         parameter: that makes up for it. least: s, below which it is not worth a word.
         seconds, sigma: s, positive where its stamps are later than what they measure; NaN and inf where the motion
             does not tell.
-        explained: share of what is left, in squares, that such an offset explains; of efforts, that it explains together
-            with their scales, biases and frictions.
-        sure: deviations, and ``mostly``: share of what is left, from which on it is worth a word. made_up: whether it is
-            made up for.
+        explained: share of what is left, in squares, that such an offset explains; of efforts, that it explains
+            together with their scales, biases and frictions.
+        sure: deviations, and ``mostly``: share of what is left, from which on it is worth a word.
+        made_up: whether it is made up for.
     """
 
     stream: str

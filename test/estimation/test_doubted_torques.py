@@ -14,7 +14,10 @@ from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED
 LEVER = 0.2  # m
 
 
-def doubted(presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0, effort=0.0, late=0.0, rate=0.0):
+def doubted(
+    presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0, effort=0.0, late=0.0,
+    rate=0.0,
+):  # fmt: skip
     """Standard deviations (N m) of two joints, of which the second one belongs to no limb, of a robot of 50 N."""
     table = SimpleNamespace(
         presses=presses, floor=0.06, share=1.0, scale=np.array([1.0 / (50.0 * LEVER), 0.0]), limb=np.array([0, -2])

@@ -8,7 +8,7 @@ import pytest
 from hybrid_contact_ros.config import TrustConfig
 from hybrid_contact_ros.estimation.effort_errors import correction_and_errors
 from hybrid_contact_ros.estimation.stream_offsets import note_spin, stream_offsets
-from hybrid_contact_ros.kernels.estimation.stream_offsets import BASE, UNIT, learn_offsets, offset_memory
+from hybrid_contact_ros.kernels.estimation.stream_offsets import BASE, learn_offsets, offset_memory
 from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
 from hybrid_contact_ros.mechanics.state import RobotState
 

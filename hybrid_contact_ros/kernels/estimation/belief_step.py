@@ -88,6 +88,7 @@ def believe(
     be closed, except the load of the last state's mode.
 
     Args: use: BeliefUse. belief_settings: BeliefSettings. unsure: of :func:`~.free_forces.free_forces`.
+        late: s, by which efforts are for certain.
         surfaces, own: (m,), m, of GroundScratch. plane_of: (m,) int64, negative for a joint limit.
         stopped: (m,), s since an impact stopped the contact, negative where none has. belief: in and out, BeliefRecord.
         beside: (m, COLUMNS), of :func:`~.sensor_likelihoods.sense`, and ``sensed``, whether foot sensors say enough
@@ -122,8 +123,8 @@ def believe(
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, own,
         here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance,
-        b.doubt, b.weight, tracker.closed, late, b.belief, b.kind, b.times, b.held, b.forces, b.transition, b.single, b.joint,
-        b.L, b.x, beside, b.probability,
+        b.doubt, b.weight, tracker.closed, late, b.belief, b.kind, b.times, b.held, b.forces, b.transition, b.single,
+        b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)

@@ -34,17 +34,16 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     CONSTANTS,
     FRICTION,
     INERTIA,
-    KINDS,
     LATE,
     SCALE,
     smooth_sign,
 )
 from hybrid_contact_ros.kernels.estimation.error_squares import (
     BRISK,
-    LATE_SIGMA,
     LATEST,
     SCALE_SIGMA,
     add_sample,
+    is_late,
     is_plausible,
     low_passed,
     rate_of_effort,
@@ -70,7 +69,6 @@ _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of 
 _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
-LEAST_LATE, SURE_LATE = 0.0015, 3.5  # s, and deviations, that efforts are late by for certain
 _LATE_DOUBT = 1.0  # of what efforts are led by
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 NUMBERS = 11
@@ -91,7 +89,7 @@ class EffortErrors(NamedTuple):
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     swift: Array  # (3, nv): the last velocity; accelerations after one pole and after two, by ``scale``
     last: Array  # (2, nv): efforts and signs of the last sample
-    left: Array  # (nv,), what contacts leave of the motion of a sample, found step by step
+    left: Array  # (nv,), what contacts leave of the motion of a sample, of robots whose base floats step by step
     normal: Array  # (k, k)
     cross: Array  # (k,)
     estimate: Array  # (k,)
@@ -177,7 +175,9 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     step = min(numbers[ASIDE], _LONGEST)
     numbers[ASIDE] = 0.0
     for k in range(errors.left.shape[0]):
-        errors.left[k] = trust.unexplained[1, k] / trust.begun[2]
+        # What an arm that swings is held to be moved by changes at once (P is 1 then); what was left of steps before
+        # is of the other P, and what the filters hold is of this one.
+        errors.left[k] = scratch.left[0, k] if table.fixed else trust.unexplained[1, k] / trust.begun[2]
     take_off(found, scratch.basis, errors.left, scratch.part)
     settled = trust.begun[2]
     square = floor * floor
@@ -194,8 +194,8 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
         return
     numbers[SOLVED_AT] = numbers[SECONDS]
-    plausible = solve_errors(errors)
-    _note_lateness(errors)
+    plausible, lateness, sigma = solve_errors(max(_noise(numbers), 1.0), errors)
+    numbers[LATENESS], numbers[LATENESS_SIGMA] = min(max(lateness, -LATEST), LATEST), sigma
     _apply(plausible, table, errors, correction)
 
 
@@ -203,14 +203,6 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
 def _noise(numbers):
     """The square, in squares of the floor, that is left of the motion by what was learned, at least ``_QUIET``."""
     return max(numbers[FORETOLD] / numbers[JUDGED], _QUIET) if numbers[JUDGED] > _FORETOLD else 1.0
-
-
-@kernel
-def _note_lateness(errors):
-    """Write by how much the efforts are late, and its deviation: with the last row of the factor."""
-    numbers, last = errors.numbers, KINDS * errors.joint.shape[0]
-    numbers[LATENESS] = min(max(LATE_SIGMA * errors.estimate[last], -LATEST), LATEST)
-    numbers[LATENESS_SIGMA] = LATE_SIGMA / errors.factor[last, last] * math.sqrt(max(_noise(numbers), 1.0))
 
 
 @kernel
@@ -288,11 +280,12 @@ def _explains(foretold, measured, pushed):
 
 
 @kernel
-def _is_late(numbers):
-    """Whether efforts are late for certain, and neither right nor mistaken for what a push does."""
+def _led(numbers):
+    """s, by which efforts that are late for certain are led: none where they foretell no better then, or a push does as
+    well."""
     if numbers[JUDGED] < _FORETOLD or numbers[FORETOLD] > min(numbers[MEASURED], numbers[PUSHED]):
-        return False
-    return numbers[LATENESS] > max(LEAST_LATE, SURE_LATE * numbers[LATENESS_SIGMA])
+        return 0.0
+    return numbers[LATENESS] if is_late(numbers[LATENESS], numbers[LATENESS_SIGMA]) else 0.0
 
 
 @kernel
@@ -307,7 +300,7 @@ def _apply(plausible, table, errors, correction):
         known = numbers[FORETOLD] <= min(_FAILS * numbers[MEASURED], numbers[PUSHED])
     elif numbers[JUDGED] >= _FORETOLD and numbers[MEASURED] > _WORTH * numbers[JUDGED]:
         known = _explains(numbers[FORETOLD], numbers[MEASURED], numbers[PUSHED])
-    constant, late = known and plausible, numbers[LATENESS] if _is_late(numbers) else 0.0
+    constant, late = known and plausible, _led(numbers)
     correction.active[0] = (CONSTANTS if constant else 0) + (LATE if late > 0.0 else 0)
     if known and not plausible:
         for p in range(errors.estimate.shape[0]):

@@ -1,11 +1,13 @@
 """The least squares for the errors of efforts that repeat (:mod:`.effort_errors`).
 
 Unknowns are in deviations of their prior, kind by kind: a scale, a bias, a friction and an inertia of each of the n
-joints; and, last, the time δ by which the efforts of all of them come after the motion. Low-passed efforts that are late
-are off by δ times their rate.
+joints; and, last, the time δ by which the efforts of all of them come after the motion. Low-passed efforts that are
+late are off by δ times their rate.
 """
 
 from __future__ import annotations
+
+import math
 
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
@@ -17,6 +19,7 @@ SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over 
 TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
 BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
 LATE_SIGMA, LATEST = 0.005, 0.015  # s, before anything was seen, and at most
+LEAST_LATE, SURE_LATE = 0.0015, 3.0  # s, and deviations, from which on efforts are late for certain
 _PLAUSIBLE, _SCALED_UP = 3.0, 7.5  # deviations of a single joint, of any constant, and of a scale above 1: 0.4 to 2.5
 
 
@@ -89,32 +92,53 @@ def _add_late(certain, keep, found, table, trust, scratch, errors):
 
 
 @kernel
-def solve_errors(errors):
-    """Write the constants that explain what was seen best, with their prior. Returns whether a drive may have them.
+def solve_errors(noise, errors):
+    """Write the constants that explain what was seen best, with their prior.
 
-    No drive has less inertia than none: where one would, it has none, and the others are found once more.
+    No drive has less inertia than none: where one would, it has none, and the others are found once more. So are they
+    where efforts are not late for certain: they are made up for without that, then.
+
+    Args:
+        noise: square of what the constants leave of the motion, over that which the samples were weighted with.
+
+    Returns:
+        Whether a drive may have them; s by which efforts are late, whether that is certain or not, and its deviation.
     """
     size, inertias = errors.cross.shape[0], 3 * errors.joint.shape[0]
-    late = size - 1
+    late, kept, lateness, sigma = size - 1, errors.estimate, 0.0, 0.0
     for p in range(size):
-        errors.estimate[p] = 1.0
-    for again in range(2):
+        kept[p] = 1.0
+    for step in range(3):
         if not _least_squares(errors):
             for p in range(size):
-                errors.estimate[p] = 0.0
-            return False
-        negative = False
+                kept[p] = 0.0
+            return False, 0.0, 0.0
+        again = False
         for p in range(inertias, late):
-            negative = negative or errors.row[p] < 0.0
-        if again or not negative:
+            if step == 0 and errors.row[p] < 0.0:
+                kept[p] = 0.0
+                again = True
+        if not again and kept[late] > 0.0:
+            lateness, sigma = LATE_SIGMA * errors.row[late], LATE_SIGMA * math.sqrt(noise) / errors.factor[late, late]
+            if not is_late(lateness, sigma):
+                kept[late] = 0.0
+                again = True
+        if not again:
             break
-        for p in range(inertias, late):
-            errors.estimate[p] = 0.0 if errors.row[p] < 0.0 else 1.0
     plausible = True
     for p in range(size):
-        errors.estimate[p] = max(errors.row[p], 0.0) if inertias <= p < late else errors.row[p]
+        kept[p] = errors.row[p] if kept[p] > 0.0 else 0.0
+        if inertias <= p < late:
+            kept[p] = max(kept[p], 0.0)
         plausible = plausible and is_plausible(p, errors)
-    return plausible
+    kept[late] = min(kept[late], LATEST / LATE_SIGMA)
+    return plausible, lateness, sigma
+
+
+@kernel
+def is_late(lateness, sigma):
+    """Whether efforts are late for certain."""
+    return lateness > max(LEAST_LATE, SURE_LATE * sigma)
 
 
 @kernel

@@ -9,6 +9,9 @@ Of a foot that has just landed efforts tell least. An impact changes the velocit
 of its drives with them, but measured torques often come some milliseconds late, and what they lack looks like a pull. A
 mode, which knows no impacts, asks then for loads that are none. What is missing from a load does not open a foot that
 has landed after a swing, until it rises from where it touched, or some time has passed.
+
+Efforts that are late for certain (:mod:`.effort_errors`) say that a foot presses for as long after it has left. A foot
+that stood, and rises, is therefore not held by them for twice that time: its motion tells.
 """
 
 from __future__ import annotations
@@ -38,6 +41,7 @@ _LANDED = 0.012  # s after a touch, in which missing forces tell nothing
 # m/s, m, m/s: what is as fast has been thrown back, once it is so much higher than where it touched, or if it is faster
 # still. What an impact presses in comes up again.
 _RISES, _RISEN, _THROWN = 0.07, 0.0002, 0.15
+# s of a stance, after which a foot that rises leaves; and times by which efforts are late, for which they cannot tell.
 _STANDS, _UNFELT = 0.03, 2.0
 _PRESSES = 2.0  # deviations of a force, above which it is there
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
@@ -50,7 +54,8 @@ _ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
 def note_force(i, settings, given, variance, memory):
     """Take the state of contact i. ``variance``: m², of its gap. memory: in and out (m, COLUMNS)."""
     since = memory[i, SINCE]
-    rises = given.stood[i] and since < -_STANDS and given.rate[i] > _RISES + _NOISES * _rate_noise(i, given)
+    stood = memory[i, RISING] > 0.0 or (given.stood[i] and since < -_STANDS)
+    rises = stood and given.rate[i] > _RISES + _NOISES * _rate_noise(i, given)
     memory[i, RISING] = memory[i, RISING] + given.dt if rises else 0.0
     if given.stood[i]:
         if since > 0.0:

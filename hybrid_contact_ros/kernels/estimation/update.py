@@ -293,8 +293,9 @@ def update(
 
     # Ask how far the efforts of each limb explain its motion: trust.force_weight.
     errors = EffortErrors(
-        error_joint, error_unit, error_prior, error_numbers, error_sign, error_swift, error_last, error_left, error_normal,
-        error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push, error_refuted,
+        error_joint, error_unit, error_prior, error_numbers, error_sign, error_swift, error_last, error_left,
+        error_normal, error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push,
+        error_refuted,
     )  # fmt: skip
     hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
     correction = EffortCorrection(active, applied, added, drives, unsure, late, slow, effort_rate)
