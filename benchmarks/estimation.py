@@ -82,6 +82,7 @@ def main() -> None:
     parser.add_argument("--set", action="append", default=[], metavar="GROUP.PARAMETER=VALUE", dest="settings",
                         help="change a parameter: activation.gap_on=0.004, contacts.*.radius=0.02")  # fmt: skip
     parser.add_argument("--seconds", type=float, help="of each recording, from its beginning")
+    parser.add_argument("--after", type=float, default=0.0, help="scores: of samples from so many seconds on")
     parser.add_argument("--plot", type=Path, metavar="PNG", help="events: transforms and reliability, drawn")
     parser.add_argument("--against", type=Path, metavar="JSON", help="scores: beside those that --json wrote before")
     parser.add_argument("--json", type=Path, metavar="OUT")
@@ -101,6 +102,7 @@ def main() -> None:
         uncertain=chosen.all_samples,
         efforts=not chosen.without_efforts,
         chatter=not chosen.without_chatter,
+        after=chosen.after,
     )
     if chosen.table == "scores":
         written = tables.scores_table(sources, options, both=not (chosen.noise or chosen.exact or chosen.fault))

@@ -52,6 +52,11 @@ class Episode:
         """The same, scored only where the truth is one."""
         return self if self.chatter is None else replace(self, certain=self.certain & ~self.chatter)
 
+    def scored_after(self, seconds: float) -> Episode:
+        """The same, scored from so many seconds after its beginning on. Events are counted throughout."""
+        time = self.recording.time
+        return replace(self, certain=self.certain & (time >= time[0] + seconds)[:, None])
+
     def part(self, chosen: Any) -> Episode:
         """The samples that an index or a slice chooses."""
         return replace(

@@ -18,9 +18,10 @@ from hybrid_contact_ros.mechanics.model import RigidBodyModel
 @dataclass(frozen=True, slots=True)
 class Options:
     """``states``: "recorded", "noise", or a name of :data:`~benchmarks.estimation_scores.faults.FAULTS`.
-    ``seconds``: of each recording. ``settings``: parameters that are changed. ``uncertain``: samples are scored where
-    the truths disagree, too. ``efforts``: whether they are given. ``chatter``: whether samples are scored at which a
-    foot is open between two impulses a few milliseconds apart, where that is known (:mod:`.chatter`)."""
+    ``seconds``: of each recording. ``after``: s from its beginning, from which on samples are scored.
+    ``settings``: parameters that are changed. ``uncertain``: samples are scored where the truths disagree, too.
+    ``efforts``: whether they are given. ``chatter``: whether samples are scored at which a foot is open between two
+    impulses a few milliseconds apart, where that is known (:mod:`.chatter`)."""
 
     states: str = "recorded"
     seconds: float | None = None
@@ -28,6 +29,7 @@ class Options:
     uncertain: bool = False
     efforts: bool = True
     chatter: bool = True
+    after: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,6 +67,8 @@ class Runner:
             self.recorded = [e.without_chatter() for e in self.recorded]
         if options.uncertain:
             self.recorded = [replace(e, certain=np.ones_like(e.certain)) for e in self.recorded]
+        if options.after > 0.0:
+            self.recorded = [e.scored_after(options.after) for e in self.recorded]
 
     def step(self, name: str) -> Run | None:
         """With what a step of :data:`~benchmarks.estimation_scores.steps.STEPS` gives; None where that is not there."""

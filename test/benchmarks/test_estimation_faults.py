@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.estimation_scores.faults import FAULTS, FRICTION, GYRO, ROTOR, SCALE, SPIKE, TILT, noisy
+from benchmarks.estimation_scores.faults import FAULTS, FRICTION, GYRO, ROTOR, SCALE, SPIKE, TILT, efforts, noisy
 from helpers.estimation import gait
 
 FIELDS = ("position", "quaternion", "linear", "angular", "q", "dq", "effort")
@@ -22,6 +22,7 @@ CHANGED = {
     "plane 5 mm off, the other way": ("position",),
     "3 ms offset": ("position", "linear", "angular"),
     "efforts 3 ms late": ("effort",),
+    "efforts of motor currents": ("effort",),
     "odometry of 50 Hz": ("position", "quaternion", "linear", "angular"),
     "effort spikes": ("effort",),
 }
@@ -54,6 +55,11 @@ def test_faults_are_as_large_as_they_say():
     most = np.abs(before.effort).max(axis=0)
     off = np.abs(after("effort scale and friction").effort - before.effort)
     assert (off <= SCALE * np.abs(before.effort) + FRICTION * most + 1e-12).all() and off.max() > 0.01 * most.max()
+    current, late = after("efforts of motor currents").effort, 2  # states of 1 ms
+    driven = efforts(gait(), seed=8, friction=0.05).recording.effort
+    share = -np.expm1(-1.0 / 5.0)
+    steps = driven[:-late] - current[late - 1 : -1]
+    assert np.diff(current[late:], axis=0) == pytest.approx((share * steps)[1:], abs=1e-9)
     turning = after("rotors").effort - before.effort
     rates = np.gradient(before.dq, before.time, axis=0)
     assert turning == pytest.approx(np.quantile(np.abs(before.effort), 0.99, axis=0) / ROTOR * rates)

@@ -261,3 +261,10 @@ def test_the_higher_point_of_a_sole_that_has_tilted_is_left_out_without_chatter(
     assert found.tolist() == [[False] * 3, [False, True, False], [True, False, False], [False] * 3]
     made = replace(gait(), chatter=np.ones_like(gait().certain))
     assert not made.without_chatter().certain.any() and gait().without_chatter().certain.all()
+
+
+def test_samples_after_some_seconds_may_be_scored_alone():
+    episode = gait(seconds=4.0)
+    later, time = episode.scored_after(3.0), episode.recording.time
+    assert np.array_equal(later.certain, np.repeat((time >= 3.0)[:, None], later.certain.shape[1], axis=1))
+    assert np.array_equal(later.truth, episode.truth)

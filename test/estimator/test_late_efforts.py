@@ -15,15 +15,16 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import EffortCorrec
 STEP = 0.002  # s, between the states of ``states``
 
 
-def told(late: int, *faults, noise: float = 0.0) -> tuple[StreamOffset, ContactEstimator]:
-    """What is told of the efforts of a motion of 6 s that come ``late`` states after it, with other ``faults``."""
+def told(late: int, *faults, noise: float = 0.0, every: int = 1) -> tuple[StreamOffset, ContactEstimator]:
+    """What is told of the efforts of a motion of 6 s that come ``late`` states after it, with other ``faults``; of
+    one in ``every`` states."""
     given, rng = states(seconds=6.0), np.random.default_rng(7)
     estimator = ContactEstimator(MODEL, CONFIG)
     efforts = np.array([state.effort for state in given])
     for effort, state in zip(efforts, given, strict=True):
         for fault in faults:
             fault(effort, state.v)
-    for k, state in enumerate(given):
+    for k, state in list(enumerate(given))[::every]:
         effort, v = efforts[np.clip(k - late, 0, len(given) - 1)], state.v + noise * rng.normal(size=state.v.size)
         estimator.update(RobotState(state.stamp_ns, state.q, v, effort.copy()), Parts.MODE)
     (offset,) = (one for one in estimator.offsets() if one.stream == "efforts")
@@ -56,11 +57,16 @@ def test_how_late_efforts_are_is_found_beside_their_other_errors(fault):
         assert late or not offset.made_up
 
 
-def test_efforts_that_are_early_are_told_and_not_made_up_for():
-    """They would have to be kept back, and nobody knows what they will be."""
+def test_efforts_that_are_early_are_not_made_up_for():
+    """They would have to be kept back; and it may be that the base, or velocities, are late."""
     offset, estimator = told(-3)
-    assert -3.2 * STEP < offset.seconds < -2.0 * STEP and offset.notable and not offset.made_up
-    assert "too early" in offset.sentence and not estimator._engine.memory.trust.correction.late.any()
+    assert -3.2 * STEP < offset.seconds < -2.0 * STEP and not offset.made_up and "too early" in offset.sentence
+    assert not estimator._engine.memory.trust.correction.late.any()
+
+
+def test_states_that_are_far_apart_do_not_tell_how_late_efforts_are():
+    offset, _ = told(4, every=5)
+    assert np.isnan(offset.seconds) and not offset.made_up
 
 
 def test_velocities_that_are_noisy_make_right_efforts_no_late_ones():

@@ -3,13 +3,17 @@ up for.
 
 The true torque of a joint whose drive says τ is taken for
 
-    τ + a τ + b + c g(q̇) − d q̈,  g a smooth sign,  d ≥ 0,
+    τ + a τ + b + c g(q̇) − d q̈ + δ τ̇,  g a smooth sign,  d ≥ 0,
 
-with constants that nobody knows: a gear's friction or the spring of a cable is not in the current of the motor, and a
-URDF has no place for the inertia of a rotor, which counts as the square of its gear's ratio. What the efforts leave
-unexplained of the motion, e = P r of :mod:`.effort_trust`, is then P Σ (a t + b + c g − d q̈), low-passed, of all
-joints at once. Least squares with a prior on the constants give them, whatever the contacts do; the scales of a limb's
-joints have a part in common there. d is added to the mass matrix, for accelerations are not measured.
+with constants that nobody knows: a gear's friction or the spring of a cable is not in the current of the motor, a URDF
+has no place for the inertia of a rotor, which counts as the square of its gear's ratio, and low-passed currents come δ
+after the motion, those of all joints. What the efforts leave unexplained of the motion, e = P r of
+:mod:`.effort_trust`, is then P Σ (a t + b + c g − d q̈ + δ ṫ), low-passed, of all joints at once. Least squares with a
+prior on the constants give them, whatever the contacts do (:mod:`.error_squares`); the scales of a limb's joints have a
+part in common there. d is added to the mass matrix, for accelerations are not measured.
+
+e is what is left step by step, with the rows of each step: of right efforts next to nothing. A sample counts the more,
+the less of the last ones was left by what had been learned before.
 
 They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
@@ -19,6 +23,8 @@ applied, and where they foretell all the same, the limb that needs it is *refute
 while a limb's efforts are not believed (a dead drive, a crane), nor for some time after states that did not come: what
 the efforts were meanwhile is not known, and where a clock leapt (a simulator that is late),
 gravity seems to have pulled for a time that never was.
+
+Efforts are led by δ as soon as that is certain, whether the other errors are worth correcting or not.
 """
 
 from __future__ import annotations
@@ -70,6 +76,7 @@ _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below 
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
 _LATE_DOUBT = 1.0  # of what efforts are led by
+_RESOLVED = 0.006  # s between states: from further apart ones nothing tells how late efforts are
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 NUMBERS = 11
 SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA = range(NUMBERS)
@@ -194,7 +201,8 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
         return
     numbers[SOLVED_AT] = numbers[SECONDS]
-    plausible, lateness, sigma = solve_errors(max(_noise(numbers), 1.0), errors)
+    noise = max(_noise(numbers), 1.0) if numbers[USUAL] <= _RESOLVED else math.inf
+    plausible, lateness, sigma = solve_errors(noise, errors)
     numbers[LATENESS], numbers[LATENESS_SIGMA] = min(max(lateness, -LATEST), LATEST), sigma
     _apply(plausible, table, errors, correction)
 

@@ -99,7 +99,8 @@ def solve_errors(noise, errors):
     where efforts are not late for certain: they are made up for without that, then.
 
     Args:
-        noise: square of what the constants leave of the motion, over that which the samples were weighted with.
+        noise: square of what the constants leave of the motion, over that which the samples were weighted with;
+            infinite where states do not tell how late efforts are.
 
     Returns:
         Whether a drive may have them; s by which efforts are late, whether that is certain or not, and its deviation.
