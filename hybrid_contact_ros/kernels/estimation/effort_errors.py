@@ -182,8 +182,7 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     step = min(numbers[ASIDE], _LONGEST)
     numbers[ASIDE] = 0.0
     for k in range(errors.left.shape[0]):
-        # What an arm that swings is held to be moved by changes at once (P is 1 then); what was left of steps before
-        # is of the other P, and what the filters hold is of this one.
+        # The rows of an arm's contacts are no part of P while it swings: steps before that were of another P.
         errors.left[k] = scratch.left[0, k] if table.fixed else trust.unexplained[1, k] / trust.begun[2]
     take_off(found, scratch.basis, errors.left, scratch.part)
     settled = trust.begun[2]
