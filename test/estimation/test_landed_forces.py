@@ -15,6 +15,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     force_error,
     force_memory,
     has_landed,
+    leaves_unfelt,
     note_force,
     presses,
     weight_of_force,
@@ -187,3 +188,39 @@ def test_a_foot_that_rises_from_where_it_stood_opens_whatever_seems_to_press_on_
         p = belief.step(gap=1e-3 * k, rate=1.0, slide=0.8, force=part * SHARE, load=part * SHARE, stood=1, own=0.001)
         opened = k if opened is None and p[0, 0] < 0.1 else opened
     assert opened is not None and opened <= 25  # mm
+
+
+RISING = {"stood": 1, "gap": 0.0005, "rate": 0.2}
+
+
+def test_late_efforts_do_not_hold_a_foot_that_stood_and_rises_for_twice_the_time_by_which_they_are():
+    late = 0.006
+    memory = told(0.005, told(0.1, stood=1), **RISING)
+    state = evidence(1, force=SHARE, late=late, **RISING)
+    assert leaves_unfelt(0, state, memory) and weight_of_force(0, CONFIG, state, memory) < 0.01
+    assert weight_of_force(0, CONFIG, state._replace(force=-state.force), memory) == 1.0  # what pulls does count
+    assert not leaves_unfelt(0, state._replace(late=0.0), memory)
+    opened = told(0.002, memory.copy(), **{**RISING, "stood": 0})  # it may not be closed again by them
+    assert leaves_unfelt(0, state, opened)
+    told(0.008, memory, **RISING)
+    assert not leaves_unfelt(0, state, memory) and weight_of_force(0, CONFIG, state, memory) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("stance", "state"),
+    [(0.02, RISING), (0.1, {**RISING, "rate": 0.05}), (0.1, {**RISING, "rate_sigmas": 0.06})],
+    ids=["has just landed", "rises slowly", "may be noise"],
+)
+def test_what_may_stand_on_is_held_by_late_efforts(stance, state):
+    memory = told(0.005, told(stance, stood=1), **state)
+    assert not leaves_unfelt(0, evidence(1, late=0.006, **state), memory)
+
+
+@pytest.mark.parametrize(("late", "closed"), [(0.0, True), (0.006, False)])
+def test_a_foot_that_rises_opens_before_late_efforts_say_so(late, closed):
+    belief = Belief(1)
+    for _ in range(100):
+        belief.step(stood=1, late=late)
+    for k in range(8):
+        p = belief.step(late=late, **{**RISING, "gap": 0.0002 * (k + 1)})[0, 0]
+    assert (p > 0.9) if closed else (p < 0.2)
