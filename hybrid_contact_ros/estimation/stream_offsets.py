@@ -106,7 +106,7 @@ def _efforts(correction: EffortCorrection, errors: EffortErrors) -> list[StreamO
         least=LEAST_LATE,
         explained=explained,
         sure=SURE_LATE,
-        mostly=0.0 if numbers[LATENESS] > 0.0 else _MOSTLY,  # early ones may be a base or velocities that are late
+        mostly=0.0 if numbers[LATENESS] > 0.0 else math.inf,  # early: a late base, or damping
         made_up=bool(correction.active[0] & LATE),
     )
     return [offset if offset.sigma <= _WIDEST_EFFORTS else replace(offset, seconds=math.nan, sigma=math.inf)]

@@ -60,7 +60,8 @@ def test_how_late_efforts_are_is_found_beside_their_other_errors(fault):
 def test_efforts_that_are_early_are_not_made_up_for():
     """They would have to be kept back; and it may be that the base, or velocities, are late."""
     offset, estimator = told(-3)
-    assert -3.2 * STEP < offset.seconds < -2.0 * STEP and not offset.made_up and "too early" in offset.sentence
+    assert -3.2 * STEP < offset.seconds < -2.0 * STEP and not offset.made_up and not offset.notable
+    assert "too early" in offset.sentence
     assert not estimator._engine.memory.trust.correction.late.any()
 
 
