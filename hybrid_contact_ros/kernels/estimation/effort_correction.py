@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array
 
 KINDS = 4
@@ -20,7 +21,6 @@ SCALE, BIAS, FRICTION, INERTIA = range(KINDS)
 CONSTANTS, LATE = 1, 2
 """Bits of ``EffortCorrection.active``."""
 _RATE_TIME = 0.003  # s, of the low-pass that efforts are compared with for their rate
-_LONGEST = 0.1  # s between states, over which efforts have no rate
 _SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
 
 
@@ -78,7 +78,7 @@ def follow_efforts(dt, effort, correction):
 @kernel
 def _pace(dt):
     """1/s, times the difference of an effort and its low-pass of the last state: a ramp's rate; 0 after a pause."""
-    return -math.expm1(-dt / _RATE_TIME) / dt if 0.0 < dt <= _LONGEST else 0.0
+    return -math.expm1(-dt / _RATE_TIME) / dt if 0.0 < dt <= LONGEST_PAUSE else 0.0
 
 
 @kernel

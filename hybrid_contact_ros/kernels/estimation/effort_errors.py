@@ -75,7 +75,6 @@ _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of 
 _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
-_LATE_DOUBT = 1.0  # of what efforts are led by
 _RESOLVED = 0.006  # s between states: from further apart ones nothing tells how late efforts are
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 NUMBERS = 11
@@ -133,15 +132,14 @@ def follow_joints(dt, anew, bandwidth, velocity, scale, errors):
 
 @kernel
 def doubt_torques(velocity, effort, table, numbers, correction):
-    """Write by how much the efforts of an arm may be wrong in this state, N m (N), into ``unsure``; 0 of other robots,
-    whose bases contradict wrong efforts.
+    """Write by how much the efforts may be wrong in this state, N m (N), into ``unsure``: by what late ones are led by.
 
-    That is what they left of its motion lately, corrected or not, and a part of the ``effort`` (nv,) until it has moved
-    for some time; and the friction of joints that stand still, where that is made up for: it is anything between none
-    and all of it.
+    Of an arm, whose base contradicts nothing, it is also what they left of its motion lately, corrected or not, and a
+    part of the ``effort`` (nv,) until it has moved for some time; and the friction of joints that stand still, where
+    that is made up for: it is anything between none and all of it.
     """
     for k in range(velocity.shape[0]):
-        correction.unsure[k] = _LATE_DOUBT * correction.late[k] * abs(correction.effort_rate[k])
+        correction.unsure[k] = correction.late[k] * abs(correction.effort_rate[k])
     if table.presses >= 1.0:
         return
     constant = correction.active[0] & CONSTANTS != 0
