@@ -16,17 +16,19 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     FRICTION,
     INERTIA,
     KINDS,
+    RATES,
     SCALE,
     EffortCorrection,
 )
-from hybrid_contact_ros.kernels.estimation.effort_errors import MOST_JOINTS, NUMBERS, EffortErrors
+from hybrid_contact_ros.kernels.estimation.effort_errors import LEFTS, MOST_JOINTS, NUMBERS, EffortErrors
 from hybrid_contact_ros.kernels.estimation.error_squares import (
     LIMB_SIGMA,
     SCALE_SIGMA,
     TORQUE_SIGMA,
     TORQUE_SIGMA_ARM,
 )
-from hybrid_contact_ros.kernels.estimation.lasting_push import no_push
+from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, no_push
+from hybrid_contact_ros.kernels.estimation.outside_window import no_window
 
 Array = NDArray[np.float64]
 
@@ -75,7 +77,7 @@ def correction_and_errors(
         unsure=np.zeros(nv),
         late=np.zeros(nv),
         slow=np.zeros(nv),
-        effort_rate=np.zeros(nv),
+        effort_rate=np.zeros((RATES, nv)),
     )
     errors = EffortErrors(
         joint=joint,
@@ -85,7 +87,7 @@ def correction_and_errors(
         sign=np.zeros((3, nv)),
         swift=np.zeros((3, nv)),
         last=np.zeros((2, nv)),
-        left=np.zeros(nv),
+        left=np.zeros((LEFTS, nv)),
         normal=np.zeros((k, k)),
         cross=np.zeros(k),
         estimate=np.zeros(k),
@@ -93,7 +95,9 @@ def correction_and_errors(
         row=np.zeros(k),
         work=np.zeros(nv),
         share=np.zeros((n, n)),
-        push=no_push(),
+        push=no_push(2),
+        window=no_window(),
+        shared=np.zeros((2, k, PARTS)),
         refuted=np.zeros(int(limb.max(initial=-1)) + 1, np.uint8),
     )
     return correction, errors

@@ -60,6 +60,7 @@ def stance_memory(m: int) -> StanceMemory:
         stance_start=np.zeros((m, 3)),
         travel=np.zeros((m, 3)),
         pressing=np.zeros(m),
+        eased=np.zeros(m),
         pulling=np.zeros(m),
         entry=np.full(m, -1, dtype=np.int64),
         shift=np.zeros(m),

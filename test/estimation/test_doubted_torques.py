@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.effort_correction import CONSTANTS, FRICTION, KINDS
+from hybrid_contact_ros.kernels.estimation.effort_correction import CONSTANTS, FRICTION, KINDS, RATES, UNREST
 from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, MEASURED, NUMBERS, doubt_torques
 
 LEVER = 0.2  # m
@@ -28,7 +28,7 @@ def doubted(
     applied[FRICTION] = friction
     correction = SimpleNamespace(
         active=[CONSTANTS * active], applied=applied, unsure=np.full(2, np.nan), late=np.r_[late, 0.0],
-        effort_rate=np.full(2, rate),
+        effort_rate=np.outer(np.eye(RATES)[UNREST], np.full(2, rate)),
     )  # fmt: skip
     doubt_torques.py_func(np.full(2, speed), np.full(2, effort), table, numbers, correction)
     assert correction.unsure[1] == 0.0
@@ -57,7 +57,7 @@ def test_nothing_is_doubted_of_robots_that_stand():
     assert doubted(presses=1.0, effort=10.0) == 0.0
 
 
-def test_efforts_that_are_late_may_be_wrong_by_what_they_are_led_by():
-    assert doubted(presses=1.0, late=0.006, rate=-500.0) == pytest.approx(3.0)
+def test_efforts_that_are_late_may_be_wrong_by_how_much_their_rate_has_changed_of_late():
+    assert doubted(presses=1.0, late=0.006, rate=500.0) == pytest.approx(3.0)
     without = doubted(seconds=200.0)
     assert doubted(seconds=200.0, late=0.006, rate=500.0) == pytest.approx(math.hypot(3.0, without))

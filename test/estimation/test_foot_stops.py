@@ -129,3 +129,36 @@ def test_a_contact_that_the_learned_ground_bears_is_left_to_it():
     heights, _, _ = landing(0.02, 1.0)
     _, told, _, _ = follow(heights, entry=0)
     np.testing.assert_allclose(told, heights)
+
+
+def sole(front, rear, step=0.0005, plane=(0, 0), link=(0, 0)):
+    """Which states hold the two points of a foot stopped, (n, 2), of which efforts do not explain the motion."""
+    stops = foot_stops(2)
+    rates = RateNoise(np.zeros((KEPT, 2)), np.zeros(KEPT), np.zeros(2, np.int64), np.zeros(2))
+    heights = np.column_stack([front, rear])
+    speeds, held = np.gradient(heights, step, axis=0), []
+    for k, (height, rate) in enumerate(zip(heights, speeds, strict=True)):
+        learn_rate_noise(step if k else 0.0, rate, rates)
+        hold_stopped(
+            k == 0, step if k else 0.0, True, False, np.zeros(2), np.zeros(2, np.uint8), GAP_ON, GAP_OFF, GAP_SIGMA,
+            RATE_SIGMA, np.array(plane), np.array(link), np.full(2, -1), rate, rates, stops, height.copy(), np.zeros(2),
+            np.full(2, 1e-6), np.full(2, 0.1), np.full(2, GAP_OFF), np.full(2, GAP_SIGMA), np.full(2, RATE_SIGMA),
+        )  # fmt: skip
+        held.append(stops.stop_since >= 0.0)
+    return np.array(held)
+
+
+def test_what_strikes_the_ground_with_one_edge_of_a_sole_stops_the_other_edge_that_is_in_the_air_and_does_not_touch():
+    """Cassie: a toe whose rear is struck is stopped at its front, too, 30 to 55 mm up."""
+    rear, _, after = landing(0.0, 2.5, rest=0.03, step=0.0005)
+    front, _, _ = landing(0.035, 2.5, rest=0.03, step=0.0005)
+    held = sole(front, rear)
+    assert held[after + 4 :, 1].all() and not held[after + 4 :, 0].any()
+    assert sole(front, rear, link=(0, 1))[after + 4 :].all()  # another foot, on a step
+    assert sole(front, rear, plane=(0, 1))[after + 4 :].all()
+
+
+def test_a_sole_that_lands_nearly_flat_is_stopped_at_both_of_its_edges():
+    rear, _, after = landing(0.0, 2.5, rest=0.03, step=0.0005)
+    front, _, _ = landing(0.015, 2.5, rest=0.03, step=0.0005)
+    assert sole(front, rear)[after + 4 :].all()

@@ -206,6 +206,17 @@ def test_late_efforts_do_not_hold_a_foot_that_stood_and_rises_for_twice_the_time
     assert not leaves_unfelt(0, state, memory) and weight_of_force(0, CONFIG, state, memory) == 1.0
 
 
+def test_late_efforts_do_not_close_a_foot_again_that_has_just_opened_and_rises():
+    """The efforts of a swing come late: what they throw up seems to be pushed."""
+    late, air = 0.006, {**RISING, "stood": 0}
+    memory = told(0.005, told(0.003, told(0.1, stood=1), stood=0), late=late, **air)
+    assert leaves_unfelt(0, evidence(1, late=late, **air), memory)
+    rebounds = told(0.005, told(0.003, told(0.02, stood=1), stood=0), late=late, **air)
+    assert not leaves_unfelt(0, evidence(1, late=late, **air), rebounds)
+    later = told(0.005, told(0.02, told(0.1, stood=1), stood=0), late=late, **air)
+    assert not leaves_unfelt(0, evidence(1, late=late, **air), later)
+
+
 @pytest.mark.parametrize(
     ("stance", "state"),
     [(0.02, RISING), (0.1, {**RISING, "rate": 0.05}), (0.1, {**RISING, "rate_sigmas": 0.06})],

@@ -11,17 +11,20 @@ import pytest
 
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
-from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne
+from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne, open_unborne
+from hybrid_contact_ros.kernels.estimation.stance import EASED
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
 
-LEAST, ON, FALLING, NEAR = 3.0, 5.0, 0.05, 0.003  # N, N, m/s, m
+LEAST, ON, OFF, FALLING, NEAR = 3.0, 5.0, 2.0, 0.05, 0.003  # N, N, N, m/s, m
+GAIN = 100.0  # 1/s
 LINKS = np.array([0, 0, 0, 0, 4])  # a sole of four points, and a foot that is one
 
 
-def kept(pressing, pulling=(0.0,) * 5, gap=(1e-3, 0.0, 4e-3, 2e-3, 0.0)):
-    load, offs = np.full(5, -20.0), np.full(5, 0.1)
-    keep_borne(LEAST, ON, LINKS, np.array(pressing), np.array(pulling), np.array(gap), load, offs)
+def kept(pressing, pulling=(0.0,) * 5, gap=(1e-3, 0.0, 4e-3, 2e-3, 0.0), eased=None):
+    load, offs, pressing = np.full(5, -20.0), np.full(5, 0.1), np.array(pressing)
+    eased = pressing if eased is None else np.array(eased)
+    keep_borne(LEAST, ON, GAIN, LINKS, pressing, eased, np.array(pulling), np.array(gap), load, offs)
     return [i for i in range(5) if load[i] == ON and math.isinf(offs[i])]
 
 
@@ -32,6 +35,27 @@ def test_the_lowest_point_of_a_sole_that_bears_load_is_kept_whichever_point_is_s
 def test_a_sole_that_bears_less_than_one_that_stands_or_than_its_errors_is_not_kept():
     assert kept([5.0, 5.0, 1.0, 0.0, 0.0]) == []
     assert kept([20.0, 20.0, 20.0, 0.0, 0.0], pulling=[0.0, 30.0, 30.0, 0.0, 0.0]) == []
+
+
+def test_a_sole_whose_force_falls_as_it_does_where_there_is_none_any_more_is_not_kept():
+    times = np.array([0.0, EASED])  # of a low-pass of 10 ms whose force has ceased, and of what follows it
+    pressing = 20.0 * np.exp(-GAIN * times[1])
+    assert kept([pressing, 0.0, 0.0, 0.0, 0.0]) == [1]
+    assert kept([pressing, 0.0, 0.0, 0.0, 0.0], eased=[pressing * np.exp(GAIN * EASED), 0.0, 0.0, 0.0, 0.0]) == []
+
+
+def let_go(load, pressing, eased=None):
+    load, pressing = np.array(load, dtype=float), np.array(pressing, dtype=float)
+    eased = pressing if eased is None else np.array(eased, dtype=float)
+    open_unborne(LEAST, ON, OFF, GAIN, LINKS, pressing, eased, load)
+    return [i for i in range(5) if load[i] == -2.0 * ON]
+
+
+def test_a_sole_that_bears_nothing_by_its_mode_and_by_what_is_observed_is_let_go():
+    assert let_go([-0.1, 0.0, 0.2, 0.0, 0.0], [1.0, 0.0, 0.0, 0.5, 0.0]) == [0, 1, 2, 3]  # and no single foot
+    assert let_go([1.5, 0.0, 0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.5, 0.0]) == []  # it bears a little
+    assert let_go([0.0, 0.0, 0.0, 0.0, 0.0], [10.0, 0.0, 0.0, 0.5, 0.0]) == []  # on soft ground a mode knows no load
+    assert let_go([0.0, 0.0, 0.0, 0.0, 0.0], [10.0, 0.0, 0.0, 0.0, 0.0], [15.0, 0.0, 0.0, 0.0, 0.0]) == [0, 1, 2, 3]
 
 
 def dropped(pressing, falls, closed, rate=None, gap=1e-3):
@@ -155,6 +179,14 @@ def test_soles_that_a_crane_sets_down_are_closed_soon_after_they_are_loaded(walk
     assert not told[500:950].any()
     # Low-passed heights in which the time in the air was left out would take 0.2 s more.
     assert 1000 <= np.flatnonzero(told.all(axis=1))[0] < 1250 and told[1250:].all()
+
+
+def test_a_sole_that_is_unloaded_and_stays_where_it_is_opens_within_ten_milliseconds(walker):
+    t = DT * np.arange(700)
+    share = np.interp(t, [0.0, 0.4, 0.5], [0.5, 0.5, 0.0])  # of the left sole, which does not move
+    told = closed(walker, np.zeros((t.size, 2)), share)
+    assert told[100:490].all() and told[490:, 1].all()
+    assert 490 <= 490 + np.flatnonzero(~told[490:, 0])[0] <= 510 and not told[510:, 0].any()
 
 
 def test_noise_of_the_base_lifts_no_sole_that_stands_without_efforts(walker):

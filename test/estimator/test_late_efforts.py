@@ -10,7 +10,14 @@ from estimator.test_effort_trust import CONFIG, MODEL
 from hybrid_contact_ros import ContactEstimator, RobotState
 from hybrid_contact_ros.estimation.stream_offsets import StreamOffset
 from hybrid_contact_ros.estimator import Parts
-from hybrid_contact_ros.kernels.estimation.effort_correction import EffortCorrection, correct_efforts, follow_efforts
+from hybrid_contact_ros.kernels.estimation.effort_correction import (
+    RATE,
+    RATES,
+    UNREST,
+    EffortCorrection,
+    correct_efforts,
+    follow_efforts,
+)
 
 STEP = 0.002  # s, between the states of ``states``
 
@@ -79,7 +86,7 @@ def correction(nv: int, late: float) -> EffortCorrection:
     """Of efforts that are late, and of which nothing else is known."""
     return EffortCorrection(
         active=np.ones(1, np.uint8), applied=np.zeros((4, nv)), added=np.zeros(nv), drives=np.zeros(nv),
-        unsure=np.zeros(nv), late=np.full(nv, late), slow=np.zeros(nv), effort_rate=np.zeros(nv),
+        unsure=np.zeros(nv), late=np.full(nv, late), slow=np.zeros(nv), effort_rate=np.zeros((RATES, nv)),
     )  # fmt: skip
 
 
@@ -93,7 +100,7 @@ def test_a_ramp_of_late_efforts_is_led_by_what_it_rises_by_meanwhile(dt):
         assert np.allclose(bias, measured - effort)
         follow_efforts(dt if k else 0.0, effort, made)
     np.testing.assert_allclose(effort - measured, late * rates, rtol=1e-6)
-    np.testing.assert_allclose(made.effort_rate, rates, rtol=1e-6)
+    np.testing.assert_allclose(made.effort_rate[RATE], rates, rtol=1e-6)
 
 
 def test_after_a_pause_and_at_the_same_time_efforts_have_no_rate():
@@ -101,7 +108,19 @@ def test_after_a_pause_and_at_the_same_time_efforts_have_no_rate():
     for dt, value in ((0.0, 5.0), (0.001, 6.0), (0.0, 6.0), (0.5, 20.0)):
         effort = np.array([value])
         correct_efforts(dt, np.zeros(1), effort, np.zeros(1), np.eye(1), made)
-        rate = made.effort_rate[0]
+        rate = made.effort_rate[RATE, 0]
         follow_efforts(dt, effort, made)
         assert (rate != 0.0) == (dt == 0.001)
     assert made.slow[0] == 20.0
+
+
+def test_a_ramp_is_led_for_certain_and_a_step_is_not_until_it_is_forgotten():
+    made, unrest = correction(1, 0.006), []
+    for k in range(400):
+        value = 100.0 * 0.001 * k + (5.0 if k >= 200 else 0.0)
+        effort = np.array([value])
+        correct_efforts(0.001 if k else 0.0, np.zeros(1), effort, np.zeros(1), np.eye(1), made)
+        follow_efforts(0.001 if k else 0.0, effort, made)
+        unrest.append(made.effort_rate[UNREST, 0])
+    assert unrest[199] < 1.0 and unrest[399] < 1.0
+    assert max(unrest[200:205]) > 5.0 / 0.006  # the step, over the time by which efforts are late

@@ -20,7 +20,11 @@ SCALE, BIAS, FRICTION, INERTIA = range(KINDS)
 """Rows of ``EffortCorrection.applied``."""
 CONSTANTS, LATE = 1, 2
 """Bits of ``EffortCorrection.active``."""
+RATES = 3
+RATE, USUAL_RATE, UNREST = range(RATES)
+"""Rows of ``EffortCorrection.effort_rate``."""
 _RATE_TIME = 0.003  # s, of the low-pass that efforts are compared with for their rate
+_USUAL, _UNREST = 0.005, 0.01  # s, over which a rate is the usual one, and for which one that changed is remembered
 _SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
 
 
@@ -34,7 +38,8 @@ class EffortCorrection(NamedTuple):
     unsure: Array  # (nv,), N m (N), of :func:`~.effort_errors.doubt_torques`
     late: Array  # (nv,), s, by which efforts come after the motion
     slow: Array  # (nv,), N m (N), measured efforts, low-passed
-    effort_rate: Array  # (nv,), N m/s (N/s), of the efforts of this state, where they are late
+    effort_rate: Array  # (RATES, nv), N m/s (N/s), where efforts are late: of this state; low-passed; and by how much it
+    # lately was another one
 
 
 @kernel
@@ -54,10 +59,10 @@ def correct_efforts(dt, velocity, effort, bias, mass, correction):
         added[k] = applied[SCALE, k] * effort[k] + applied[BIAS, k]
         if applied[FRICTION, k] != 0.0:
             added[k] += applied[FRICTION, k] * smooth_sign(velocity[k])
-        correction.effort_rate[k] = 0.0
+        correction.effort_rate[RATE, k] = 0.0
         if correction.late[k] > 0.0 and pace > 0.0:
-            correction.effort_rate[k] = pace * (effort[k] - correction.slow[k])
-            added[k] += correction.late[k] * correction.effort_rate[k]
+            correction.effort_rate[RATE, k] = pace * (effort[k] - correction.slow[k])
+            added[k] += correction.late[k] * correction.effort_rate[RATE, k]
         effort[k] += added[k]
         bias[k] -= added[k]
 
@@ -66,9 +71,12 @@ def correct_efforts(dt, velocity, effort, bias, mass, correction):
 def follow_efforts(dt, effort, correction):
     """Low-pass the efforts of a state as they were measured, ``effort`` less what was added; begin anew after a
     pause."""
-    share = _pace(dt) * dt
+    share, rate = _pace(dt) * dt, correction.effort_rate
+    usual, kept = -math.expm1(-dt / _USUAL), math.exp(-dt / _UNREST)
     for k in range(effort.shape[0]):
         measured = effort[k] - correction.added[k]
+        rate[UNREST, k] = max(abs(rate[RATE, k] - rate[USUAL_RATE, k]), kept * rate[UNREST, k])
+        rate[USUAL_RATE, k] += usual * (rate[RATE, k] - rate[USUAL_RATE, k])
         if share > 0.0:
             correction.slow[k] += share * (measured - correction.slow[k])
         elif dt != 0.0:

@@ -42,6 +42,7 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     INERTIA,
     LATE,
     SCALE,
+    UNREST,
     smooth_sign,
 )
 from hybrid_contact_ros.kernels.estimation.error_squares import (
@@ -55,8 +56,9 @@ from hybrid_contact_ros.kernels.estimation.error_squares import (
     rate_of_effort,
     solve_errors,
 )
-from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, PUSH, learn_push
+from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, learn_push, outside_columns, take_push
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
+from hybrid_contact_ros.kernels.estimation.outside_window import add_outside, end_window, weigh_outside
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 MOST_JOINTS = 30
@@ -74,12 +76,19 @@ _SOLVED_EVERY = 0.2  # s of motion
 _LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of forecasts before one is applied
 _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
+_ODD = 10.0  # times what is usually left: samples of which more is count less
+_NOISIER = 2.0  # times what was left before: then what was learned with less is no more certain than that
 _QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
 _RESOLVED = 0.006  # s between states: from further apart ones nothing tells how late efforts are
-_PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
-NUMBERS = 11
-SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA = range(NUMBERS)
+_PUSH_MEMORY = _WINDOW = 1.0  # s of motion, over which a push lasts
+NUMBERS = 14
+(
+    SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA, BOTH,
+    WINDOW_AT, NOISE,
+) = range(NUMBERS)  # fmt: skip
 """Places in ``EffortErrors.numbers``."""
+LEFT, REST, LEFTS = 0, 1, 2 + PARTS
+"""Rows of ``EffortErrors.left``, of which the others are those of :func:`~.lasting_push.outside_columns`."""
 
 
 class EffortErrors(NamedTuple):
@@ -91,11 +100,14 @@ class EffortErrors(NamedTuple):
     numbers: Array  # (NUMBERS,): s of motion seen; s since the last sample; s seen at the last solution; what was left
     # with measured efforts and with the forecasts, in squares of the floor times s; these s; the usual time between
     # states, s; s for which the filters still remember efforts that are not known; what was left with a push that
-    # lasts, as with the forecasts; s, by which efforts are late, and its deviation, 0 before the first solution
+    # lasts, as with the forecasts; s, by which efforts are late, and its deviation, 0 before the first solution; what
+    # was left with forecasts of both; s seen when the window of :mod:`.outside_window` began;
+    # what was left, in squares of the floor, that samples are weighted with at most
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     swift: Array  # (3, nv): the last velocity; accelerations after one pole and after two, by ``scale``
     last: Array  # (2, nv): efforts and signs of the last sample
-    left: Array  # (nv,), what contacts leave of the motion of a sample, of robots whose base floats step by step
+    left: Array  # (LEFTS, nv): what contacts leave of the motion of a sample, of robots whose base floats step by step;
+    # what the constants leave of that; and what contacts leave of a push
     normal: Array  # (k, k)
     cross: Array  # (k,)
     estimate: Array  # (k,)
@@ -103,7 +115,9 @@ class EffortErrors(NamedTuple):
     row: Array  # (k,), scratch
     work: Array  # (nv,), scratch
     share: Array  # (n, n), scratch
-    push: Array  # of :mod:`.lasting_push`
+    push: Array  # (2, 22, 10), of :mod:`.lasting_push`: of measured efforts, and of those with the constants
+    window: Array  # (24, 10) and
+    shared: Array  # (2, k, 10): of :mod:`.outside_window`
     refuted: Codes  # (l,), limbs whose efforts are wrong by more than any constant that a drive may have
 
 
@@ -139,7 +153,7 @@ def doubt_torques(velocity, effort, table, numbers, correction):
     that is made up for: it is anything between none and all of it.
     """
     for k in range(velocity.shape[0]):
-        correction.unsure[k] = correction.late[k] * abs(correction.effort_rate[k])
+        correction.unsure[k] = correction.late[k] * correction.effort_rate[UNREST, k]
     if table.presses >= 1.0:
         return
     constant = correction.active[0] & CONSTANTS != 0
@@ -179,35 +193,77 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         return
     step = min(numbers[ASIDE], _LONGEST)
     numbers[ASIDE] = 0.0
-    for k in range(errors.left.shape[0]):
+    left, settled = errors.left[LEFT], trust.begun[2]
+    for k in range(left.shape[0]):
         # The rows of an arm's contacts are no part of P while it swings: steps before that were of another P.
-        errors.left[k] = scratch.left[0, k] if table.fixed else trust.unexplained[1, k] / trust.begun[2]
-    take_off(found, scratch.basis, errors.left, scratch.part)
-    settled = trust.begun[2]
+        left[k] = scratch.left[0, k] if table.fixed else trust.unexplained[1, k] / settled
+    take_off(found, scratch.basis, left, scratch.part)
+    columns = errors.left[REST + 1 :]
+    if not table.fixed:
+        outside_columns(found, table.scale, scratch.basis, trust.second[0], settled, scratch.part, columns)
     square = floor * floor
     for a in range(n):
         k = errors.joint[a]
         change = _TIMING * rate_of_effort(k, table.bandwidth, trust) / settled
         square += change * change
-    certain = step / (_CORRELATED * square * min(_noise(numbers), 1.0))
-    _judge(step, square, found, table, trust, scratch, errors)
+    certain, noise = step / (_CORRELATED * square), min(_noise(numbers), 1.0)
+    odd = _judge(step, square, found, columns, table, trust, scratch, errors)
     if not table.fixed:
-        learn_push(certain, math.exp(-step / _PUSH_MEMORY), found, scratch.basis, errors.left, errors.push)
-    add_sample(certain, math.exp(-step / _MEMORY), found, table, trust, scratch, errors)
+        remembered = math.exp(-step / _PUSH_MEMORY)
+        learn_push(certain, remembered, noise, columns, left, errors.push[0])
+        learn_push(certain, remembered, noise, columns, errors.left[REST], errors.push[1])
+    certain /= noise * max(1.0, odd / (_ODD * noise))  # what is odd is none of what is learned here
+    _forget_certainty(noise, numbers, errors)
+    keep = math.exp(-step / _MEMORY)
+    add_sample(certain, keep, found, table, trust, scratch, errors)
+    if not table.fixed:
+        add_outside(certain, keep, columns, errors)
     numbers[SECONDS] += step
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
         return
     numbers[SOLVED_AT] = numbers[SECONDS]
-    noise = max(_noise(numbers), 1.0) if numbers[USUAL] <= _RESOLVED else math.inf
-    plausible, lateness, sigma = solve_errors(noise, errors)
+    outside = not table.fixed and numbers[JUDGED] > _FORETOLD and weigh_outside(errors)
+    noise = max(_noise(numbers), 1.0)
+    plausible, lateness, sigma = solve_errors(noise, numbers[USUAL] <= _RESOLVED, outside, errors)
     numbers[LATENESS], numbers[LATENESS_SIGMA] = min(max(lateness, -LATEST), LATEST), sigma
     _apply(plausible, table, errors, correction)
+    if numbers[SECONDS] - numbers[WINDOW_AT] >= _WINDOW:
+        numbers[WINDOW_AT] = numbers[SECONDS]
+        end_window(outside, errors)
+
+
+@kernel
+def _forget_certainty(noise, numbers, errors):
+    """Count what was learned while ``noise`` was less no more than what is learned now: constants that were known well
+    do not explain the motion any more."""
+    if noise > _NOISIER * numbers[NOISE]:
+        part = numbers[NOISE] / noise
+        for vector in (errors.normal, errors.window, errors.shared[0]):
+            for row in vector:
+                for k in range(row.shape[0]):
+                    row[k] *= part
+        for p in range(errors.cross.shape[0]):
+            errors.cross[p] *= part
+        numbers[NOISE] = noise
+    numbers[NOISE] = min(numbers[NOISE], noise)
+
+
+@kernel
+def _with_constants(numbers):
+    """What is left of the motion with what was learned of the joints, and what acts from outside where that helps."""
+    return min(numbers[FORETOLD], numbers[BOTH])
+
+
+@kernel
+def _without_constants(numbers):
+    """What is left with efforts as they were measured, and what acts from outside where that helps."""
+    return min(numbers[MEASURED], numbers[PUSHED])
 
 
 @kernel
 def _noise(numbers):
     """The square, in squares of the floor, that is left of the motion by what was learned, at least ``_QUIET``."""
-    return max(numbers[FORETOLD] / numbers[JUDGED], _QUIET) if numbers[JUDGED] > _FORETOLD else 1.0
+    return max(_with_constants(numbers) / numbers[JUDGED], _QUIET) if numbers[JUDGED] > _FORETOLD else 1.0
 
 
 @kernel
@@ -240,55 +296,53 @@ def _has_moved(floor, trust, errors):
 
 
 @kernel
-def _judge(step, square, found, table, trust, scratch, errors):
-    """Add the square of what the measured efforts leave, and of what the last solution and the last push, which know
-    nothing of this sample, leave of it."""
-    n, settled = errors.joint.shape[0], trust.begun[2]
-    foretold = errors.work
-    for k in range(foretold.shape[0]):
-        foretold[k] = 0.0
+def _judge(step, square, found, columns, table, trust, scratch, errors):
+    """Add the squares of what the measured efforts leave, and of what the last constants, the last pushes, and both,
+    which know nothing of this sample, leave of it; write what the constants leave. Returns the least that is left with
+    the constants, in squares of the floor."""
+    n, settled, numbers = errors.joint.shape[0], trust.begun[2], errors.numbers
+    left, rest, work = errors.left[LEFT], errors.left[REST], errors.work
+    for k in range(work.shape[0]):
+        work[k] = 0.0
     for a in range(n):
         k = errors.joint[a]
-        torque = low_passed(errors.estimate, a, table, trust, errors)
-        foretold[k] = torque * scratch.root[k] / settled
-    forecast = _left_of(foretold, found, scratch, errors)
-    for k in range(foretold.shape[0]):
-        foretold[k] = errors.push[PUSH, k] if k < PARTS else 0.0
-    pushed = _left_of(foretold, found, scratch, errors)
-    left = 0.0
-    for k in range(foretold.shape[0]):
-        left += errors.left[k] ** 2
-    numbers = errors.numbers
+        work[k] = low_passed(errors.estimate, a, table, trust, errors) * scratch.root[k] / settled
+    take_off(found, scratch.basis, work, scratch.part)
+    for k in range(work.shape[0]):
+        rest[k] = left[k] - work[k]
+        work[k] = left[k]
+    measured, foretold = _square(left), _square(rest)
+    pushed, both = measured, foretold
+    if not table.fixed:
+        take_push(columns, errors.push[0], work)
+        pushed = _square(work)
+        for k in range(work.shape[0]):
+            work[k] = rest[k]
+        take_push(columns, errors.push[1], work)
+        both = _square(work)
     if numbers[SOLVED_AT] > 0.0:
-        keep = math.exp(-step / _JUDGED)
-        numbers[MEASURED] = keep * numbers[MEASURED] + step * left / square
-        numbers[FORETOLD] = keep * numbers[FORETOLD] + step * forecast / square
-        numbers[PUSHED] = keep * numbers[PUSHED] + step * pushed / square
+        keep, share = math.exp(-step / _JUDGED), step / square
+        numbers[MEASURED] = keep * numbers[MEASURED] + share * measured
+        numbers[FORETOLD] = keep * numbers[FORETOLD] + share * foretold
+        numbers[PUSHED] = keep * numbers[PUSHED] + share * pushed
+        numbers[BOTH] = keep * numbers[BOTH] + share * both
         numbers[JUDGED] = keep * numbers[JUDGED] + step
+    return min(foretold, both) / square
 
 
 @kernel
-def _left_of(foretold, found, scratch, errors):
-    """The square of what ``foretold`` (nv,), of which the contacts take their part, leaves of e."""
-    take_off(found, scratch.basis, foretold, scratch.part)
-    square = 0.0
-    for k in range(foretold.shape[0]):
-        square += (errors.left[k] - foretold[k]) ** 2
-    return square
-
-
-@kernel
-def _explains(foretold, measured, pushed):
-    """Whether errors of joints explain the motion, by what is left of it with their forecasts, with efforts as they
-    were measured, and with a push that lasts: less than with either, and the less of the one, the more of the other."""
-    return foretold < _HELPS * measured and foretold * (measured + pushed) < measured * pushed
+def _square(vector):
+    total = 0.0
+    for k in range(vector.shape[0]):
+        total += vector[k] * vector[k]
+    return total
 
 
 @kernel
 def _led(numbers):
     """s, by which efforts that are late for certain are led: none where they foretell no better then, or a push does as
     well."""
-    if numbers[JUDGED] < _FORETOLD or numbers[FORETOLD] > min(numbers[MEASURED], numbers[PUSHED]):
+    if numbers[JUDGED] < _FORETOLD or _with_constants(numbers) > _without_constants(numbers):
         return 0.0
     return numbers[LATENESS] if is_late(numbers[LATENESS], numbers[LATENESS_SIGMA]) else 0.0
 
@@ -302,9 +356,9 @@ def _apply(plausible, table, errors, correction):
         known = known or errors.refuted[limb] != 0
         errors.refuted[limb] = 0
     if known:
-        known = numbers[FORETOLD] <= min(_FAILS * numbers[MEASURED], numbers[PUSHED])
+        known = _with_constants(numbers) <= _FAILS * _without_constants(numbers)
     elif numbers[JUDGED] >= _FORETOLD and numbers[MEASURED] > _WORTH * numbers[JUDGED]:
-        known = _explains(numbers[FORETOLD], numbers[MEASURED], numbers[PUSHED])
+        known = _with_constants(numbers) < _HELPS * _without_constants(numbers)
     constant, late = known and plausible, _led(numbers)
     correction.active[0] = (CONSTANTS if constant else 0) + (LATE if late > 0.0 else 0)
     if known and not plausible:

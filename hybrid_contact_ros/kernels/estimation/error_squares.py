@@ -13,6 +13,7 @@ from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_s
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import left_entry, take_off
 from hybrid_contact_ros.kernels.estimation.effort_correction import KINDS
+from hybrid_contact_ros.kernels.estimation.outside_window import shared_cross, shared_entry
 
 LIMB_SIGMA = 0.5  # of a scale that all joints of a limb have in common, beside those of other limbs
 SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever,
@@ -20,6 +21,7 @@ TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
 BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
 LATE_SIGMA, LATEST = 0.005, 0.015  # s, before anything was seen, and at most
 LEAST_LATE, SURE_LATE = 0.0015, 3.0  # s, and deviations, from which on efforts are late for certain
+_COMMON = 0.04  # inverse variance of a scale that all joints share, where only a load could tell it from others
 _PLAUSIBLE, _SCALED_UP = 3.0, 7.5  # deviations of a single joint, of any constant, and of a scale above 1: 0.4 to 2.5
 
 
@@ -41,8 +43,9 @@ def rate_of_effort(k, bandwidth, trust):
 
 @kernel
 def add_sample(certain, keep, found, table, trust, scratch, errors):
-    """Add what contacts leave of the motion (``errors.left``) with the weight ``certain``; ``keep``: of what was there
-    before. P is a projection: the product of its columns is its entry."""
+    """Add what contacts leave of the motion (``errors.left[0]``) with the weight ``certain``; ``keep``: of what was
+    there before. P is a projection: the product of its columns is its entry."""
+    left = errors.left[0]
     n, settled = errors.joint.shape[0], trust.begun[2]
     row, normal, cross = errors.row, errors.normal, errors.cross
     for a in range(n):
@@ -59,7 +62,7 @@ def add_sample(certain, keep, found, table, trust, scratch, errors):
         for a in range(n):
             p = kind * n + a
             scaled = certain * row[p]
-            cross[p] = keep * cross[p] + scaled * errors.left[errors.joint[a]]
+            cross[p] = keep * cross[p] + scaled * left[errors.joint[a]]
             for other in range(kind):
                 for b in range(n):
                     q = other * n + b
@@ -84,7 +87,7 @@ def _add_late(certain, keep, found, table, trust, scratch, errors):
     square = cross = 0.0
     for k in range(rate.shape[0]):
         square += rate[k] * rate[k]
-        cross += rate[k] * errors.left[k]
+        cross += rate[k] * errors.left[0, k]
     errors.cross[last] = keep * errors.cross[last] + certain * cross
     normal[last, last] = keep * normal[last, last] + certain * square
     for q in range(last):
@@ -92,15 +95,16 @@ def _add_late(certain, keep, found, table, trust, scratch, errors):
 
 
 @kernel
-def solve_errors(noise, errors):
+def solve_errors(noise, resolved, outside, errors):
     """Write the constants that explain what was seen best, with their prior.
 
     No drive has less inertia than none: where one would, it has none, and the others are found once more. So are they
     where efforts are not late for certain: they are made up for without that, then.
 
     Args:
-        noise: square of what the constants leave of the motion, over that which the samples were weighted with;
-            infinite where states do not tell how late efforts are.
+        noise: square of what the constants leave of the motion, over that which the samples were weighted with.
+        resolved: whether states tell how late efforts are. outside: whether what is known of the constants is taken
+            to be without what a push explains of the last second as well (:mod:`.outside_window`).
 
     Returns:
         Whether a drive may have them; s by which efforts are late, whether that is certain or not, and its deviation.
@@ -110,7 +114,7 @@ def solve_errors(noise, errors):
     for p in range(size):
         kept[p] = 1.0
     for step in range(3):
-        if not _least_squares(errors):
+        if not _least_squares(outside, errors):
             for p in range(size):
                 kept[p] = 0.0
             return False, 0.0, 0.0
@@ -120,7 +124,8 @@ def solve_errors(noise, errors):
                 kept[p] = 0.0
                 again = True
         if not again and kept[late] > 0.0:
-            lateness, sigma = LATE_SIGMA * errors.row[late], LATE_SIGMA * math.sqrt(noise) / errors.factor[late, late]
+            lateness = LATE_SIGMA * errors.row[late]
+            sigma = LATE_SIGMA * math.sqrt(noise) / errors.factor[late, late] if resolved else math.inf
             if not is_late(lateness, sigma):
                 kept[late] = 0.0
                 again = True
@@ -152,18 +157,23 @@ def is_plausible(p, errors):
 
 
 @kernel
-def _least_squares(errors):
-    """Write the constants into ``row``, without those that are 0 in ``estimate``; whether there is a solution."""
+def _least_squares(outside, errors):
+    """Write the constants into ``row``, without those that are 0 in ``estimate``; whether there is a
+    solution."""
     size = errors.cross.shape[0]
     for p in range(size):
         for q in range(p + 1):
-            errors.factor[p, q] = errors.normal[p, q] * errors.estimate[p] * errors.estimate[q]
+            known = errors.normal[p, q] - (shared_entry(p, q, errors) if outside else 0.0)
+            errors.factor[p, q] = known * errors.estimate[p] * errors.estimate[q]
         if p < errors.joint.shape[0]:  # a scale
             for q in range(p + 1):
                 errors.factor[p, q] += errors.prior[p, q]
+            if outside:
+                errors.factor[p, p] += _COMMON
         else:
             errors.factor[p, p] += 1.0
-        errors.row[p] = errors.cross[p] * errors.estimate[p]
+        cross = errors.cross[p] - (shared_cross(p, errors) if outside else 0.0)
+        errors.row[p] = cross * errors.estimate[p]
     if cholesky_factor(size, 1e-12, errors.factor, errors.factor) != size:
         return False
     cholesky_solve(size, errors.factor, errors.row)

@@ -5,7 +5,8 @@ itself takes several times as long. What was stopped is in contact, and the grou
 configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``, or falls
 on. Springs and drives ring after an impact: at first, a rate of the size of the impact's speed says nothing. Where
 there are efforts and they do not explain the motion, something in the leg gives way that the model does not know, and
-no encoder need see it: then a foot may rise further, by what the speed of the impact covers while it lasts.
+no encoder need see it: then a foot may rise further, by what the speed of the impact covers while it lasts. What strikes
+the ground with one edge of a sole stops the other edge, too, which is still in the air.
 
 Forces that are trusted tell more. But efforts that let a foot which was stopped, and has stayed where it was, carry
 nothing for as long as forces need to be seen, are wrong for this contact. Where they had it carry something after that
@@ -33,6 +34,8 @@ _CERTAIN = 4.0  # deviations within which a gap is none
 _BOUNCING = 0.01  # s, the same of a leg of which nothing says that it gives way
 _LONGEST = 1.0  # s: what stands for longer, the ground has learned, or it is no stance
 _SIGMA = 0.003  # m, of the height of the ground at which a foot was stopped
+# m: a point of a sole that is stopped so far above where another one of its points was has been stopped by that one
+_TILT = 0.02
 _KNOWN = 0.04  # s, after which the force that stops a foot is seen, and the ground that bears it
 _DOUBTED, _BORNE = 1, 2
 _UNKNOWN = 5.0  # times the configured noise at first;
@@ -101,8 +104,9 @@ def hold_stopped(
             continue
         measured = gap[i] + shift[i]
         _follow(
-            i, dt, known, measured, gap_on, gap_off, gap_sigma, link_of, entry, gap, shift_variance, rate, rates, memory
-        )
+            i, dt, known, measured, gap_on, gap_off, gap_sigma, plane_of, link_of, entry, gap, shift_variance, rate,
+            rates, memory,
+        )  # fmt: skip
         stays = memory.stop_since[i] >= 0.0 and measured - memory.stop_floor[i] <= gap_on
         if memory.stop_since[i] < 0.0:
             memory.stop_doubted[i] = 0
@@ -128,8 +132,9 @@ def hold_stopped(
 
 @kernel
 def _follow(
-    i, dt, known, measured, gap_on, gap_off, gap_sigma, link_of, entry, gap, shift_variance, rate, rates, memory
-):
+    i, dt, known, measured, gap_on, gap_off, gap_sigma, plane_of, link_of, entry, gap, shift_variance, rate, rates,
+    memory,
+):  # fmt: skip
     """Begin, keep or end the stop of contact i."""
     if memory.stop_since[i] >= 0.0:
         memory.stop_since[i] += dt
@@ -138,17 +143,30 @@ def _follow(
         # What falls on, deeper than an impact presses a foot in, was not stopped: its leg shook, or it left an edge.
         deep = memory.stop_begun[i] - measured > gap_off + 0.5 * _STOPPING * memory.stop_speed[i]
         falls = deep and rate[i] < -_LOST
-        if risen or falls or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
+        tilts = _tilts(i, memory.stop_floor[i], plane_of, link_of, memory)
+        if risen or falls or tilts or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
             memory.stop_since[i] = -1.0
         return
     peak = _peak(i, rates)
     lost = peak + rate[i]
     near = max(_NEAR if known else _STEP, _DEVIATIONS * math.sqrt(max(shift_variance[i], 0.0)))
     least = _LOST + _NOISES * memory.stop_noise[i]
-    if lost > least and peak > _PART * _LOST and lost > _PART * peak and abs(gap[i]) < near:
+    if lost <= least or peak <= _PART * _LOST or lost <= _PART * peak or abs(gap[i]) >= near:
+        return
+    if not _tilts(i, measured, plane_of, link_of, memory):
         memory.stop_since[i] = 0.0
         memory.stop_begun[i] = memory.stop_floor[i] = measured
         memory.stop_speed[i] = lost
+
+
+@kernel
+def _tilts(i, height, plane_of, link_of, memory):
+    """Whether contact i, at ``height`` (m), is a point of a sole that strikes the ground with another one, tilted."""
+    for j in range(link_of.shape[0]):
+        sole = link_of[j] == link_of[i] and plane_of[j] == plane_of[i]
+        if sole and memory.stop_since[j] >= 0.0 and height - memory.stop_floor[j] > _TILT:
+            return True
+    return False
 
 
 @kernel

@@ -37,6 +37,7 @@ from hybrid_contact_ros.kernels.estimation.observed_forces import (
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stance import (
     DRIFT_SPEED,
+    EASED,
     SMOOTHING,
     follow_stance,
     is_where_it_stood,
@@ -102,6 +103,7 @@ def learn_ground(
         for i in range(m):
             memory.unrest[i, :] = 0.0
             memory.pulling[i] = 0.0
+            memory.eased[i] = 0.0
     lay_under(robot, problem, ahead)
     if given.first or given.dt > LONGEST_PAUSE:
         for i in range(m):
@@ -167,6 +169,7 @@ def _find_loads(settings, believed, problem, here, observer, solver, scratch, me
     if numbers[TIME] - numbers[LOADED_AT] < _LOAD_PERIOD:
         return 1
     keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
+    eases = -math.expm1(-(numbers[TIME] - numbers[LOADED_AT]) / EASED)
     numbers[LOADED_AT] = numbers[TIME]
     response, shifted = scratch.vectors[0], scratch.vectors[1]
     contact_response(3 * m, scratch.weighing, scratch.motions, observer.residual, shifted, response)
@@ -177,6 +180,7 @@ def _find_loads(settings, believed, problem, here, observer, solver, scratch, me
     if status == _SOLVED:
         for i in range(m):
             memory.pressing[i] = forces[i, 0]
+            memory.eased[i] += eases * (forces[i, 0] - memory.eased[i])
             memory.pulling[i] = max(keep * memory.pulling[i], -forces[i, 0])
     return 1
 

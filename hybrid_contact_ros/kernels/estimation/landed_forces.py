@@ -25,11 +25,11 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
-COLUMNS = 6
-SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING = range(COLUMNS)
+COLUMNS = 7
+SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
-m, its gap when it was seen to touch; and s, for which it has risen since it stood."""
+m, its gap when it was seen to touch; s, for which it has risen since it stood; and s, for which it stood the last time."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
@@ -54,7 +54,8 @@ _ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
 def note_force(i, settings, given, variance, memory):
     """Take the state of contact i. ``variance``: m², of its gap. memory: in and out (m, COLUMNS)."""
     since = memory[i, SINCE]
-    stood = memory[i, RISING] > 0.0 or (given.stood[i] and since < -_STANDS)
+    opened = 0.0 < since <= _UNFELT * given.late
+    stood = memory[i, RISING] > 0.0 or (memory[i, STOOD] > _STANDS and (given.stood[i] or opened))
     rises = stood and given.rate[i] > _RISES + _NOISES * _rate_noise(i, given)
     memory[i, RISING] = memory[i, RISING] + given.dt if rises else 0.0
     if given.stood[i]:
@@ -63,6 +64,7 @@ def note_force(i, settings, given, variance, memory):
         if 0.0 < since < _SWING:
             since = -_LANDED
         memory[i, SINCE] = min(since, 0.0) - given.dt
+        memory[i, STOOD] = -memory[i, SINCE]
         return
     memory[i, SINCE] = max(since, 0.0) + given.dt
     forced = given.trusted and given.observed and given.force_weight[i] >= BELIEVED

@@ -5,7 +5,10 @@ from __future__ import annotations
 import math
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.stance import borne_by_sole
+from hybrid_contact_ros.kernels.estimation.stance import borne_by_sole, borne_of_late
+
+_NONE = 0.25  # of what a sole that stands bears at least: less is nothing
+_SURELY = 2.0  # times what a closed contact carries: a load that is missing by that decides within some states
 
 
 @kernel
@@ -30,18 +33,20 @@ def drop_unborne(gap_on, force_on, falling, link_of, pressing, pulling, closed, 
 
 
 @kernel
-def keep_borne(least_load, force_on, link_of, pressing, pulling, gap, load, rate_offs):
+def keep_borne(least_load, force_on, gain, link_of, pressing, eased, pulling, gap, load, rate_offs):
     """Let no velocity and no mode open the lowest point of a sole that is observed to bear load.
 
     A mode on rigid ground lays the weight to the points whose accelerations ask for it. Where the ground gives way,
     that can leave a sole without any load that presses with half of the weight, and its dent moves it up as it gives
     back. What the momentum tells of the points of a sole together needs no mode; which of them bear it, it does not
-    tell, but the lowest one does.
+    tell, but the lowest one does. The observer lags: a force that falls as it does where there is none any more has
+    ceased.
 
     Args:
-        least_load: N, what a point that stands bears at least. force_on: N, load of a closed contact.
+        least_load: N, what a point that stands bears at least. force_on: N, load of a closed contact. gain: 1/s, of the
+            observer.
         link_of: (m,) int64, the first contact of the same link and plane.
-        pressing, pulling: (m,), N, of :class:`~.stance.StanceMemory`, of this state.
+        pressing, eased, pulling: (m,), N, of :class:`~.stance.StanceMemory`, of this state.
         gap: (m,), m. load: in and out (m,), N, of the mode. rate_offs: in and out (m,), m/s.
     """
     m = gap.shape[0]
@@ -50,6 +55,34 @@ def keep_borne(least_load, force_on, link_of, pressing, pulling, gap, load, rate
         lowest = True
         for j in range(m):
             lowest = lowest and (link_of[j] != link_of[i] or gap[i] <= gap[j])
-        if points > 1 and lowest and borne > points * least_load:
+        least = points * least_load
+        stands = points > 1 and lowest and borne > least
+        if stands and borne_of_late(i, gain, link_of, pressing, eased) > _NONE * least:
             load[i] = max(load[i], force_on)
             rate_offs[i] = math.inf
+
+
+@kernel
+def open_unborne(least_load, force_on, force_off, gain, link_of, pressing, eased, load):
+    """Let a sole be open that bears nothing, by the mode and by what is observed of it.
+
+    A sole is set down and lifted without a jerk: for some hundredths of a second it bears nothing, and has not moved
+    yet. What its points lack of a load is little against what a mode's load may be wrong by; but what the mode lays to
+    a sole as a whole, and what the momentum tells of it, are two witnesses.
+
+    Args: those of :func:`keep_borne`, and force_off: N, load of an open contact.
+    """
+    m = load.shape[0]
+    for i in range(m):
+        if link_of[i] != i:
+            continue
+        points, laid = 0, 0.0
+        for j in range(m):
+            if link_of[j] == i:
+                points += 1
+                laid += load[j]
+        ceased = borne_of_late(i, gain, link_of, pressing, eased) < _NONE * points * least_load
+        if points > 1 and laid < 0.5 * force_off and ceased:
+            for j in range(m):
+                if link_of[j] == i:
+                    load[j] = min(load[j], -_SURELY * force_on)

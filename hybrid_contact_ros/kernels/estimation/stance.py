@@ -21,6 +21,8 @@ LOWEST = 0.005
 """m: what is less far above another point may be as low."""
 PULL_DOUBT = 1.5
 """A load counts where it is this many times what was pulled."""
+EASED = 0.004
+"""s, over which it is seen how the load of a sole changes."""
 SOLE_SHARE = 2.0
 """Times what its points would bear at least that a sole bears which stands: efforts that are wrong by 5 % of a robot on
 one leg lay that part of its weight on the other one."""
@@ -58,6 +60,7 @@ class StanceMemory(NamedTuple):
     stance_start: Array  # (m, 3), m, where that began
     travel: Array  # (m, 3), m, by which the base has moved since the point is slow, in the base's axes
     pressing: Array  # (m,), N, normal forces that explain the motion
+    eased: Array  # (m,), N, the same low-passed over :data:`EASED`
     pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
     entry: Indices  # (m,), foothold in the map on which the contact stands; −1 where it does not
     shift: Array  # (m,), m, subtracted from the gap
@@ -177,6 +180,16 @@ def _is_above(i, still, problem, here, memory):
         surface = max(surface, memory.stance_height[i])
     rises = min(memory.point_velocity[i, 0], here.gap_velocity[i]) > still
     return rises and problem.gap[i] - surface > STRAYED
+
+
+@kernel
+def borne_of_late(i, gain, link_of, pressing, eased):
+    """What the sole of contact i bears by how its force changes, which the observer follows as slowly as 1/``gain``."""
+    borne = 0.0
+    for j in range(pressing.shape[0]):
+        if link_of[j] == link_of[i]:
+            borne += pressing[j] + (pressing[j] - eased[j]) / (gain * EASED)
+    return borne
 
 
 @kernel

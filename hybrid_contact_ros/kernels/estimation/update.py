@@ -119,7 +119,8 @@ def update(
     # effort correction and errors:
     active, applied, added, drives, unsure, late, slow, effort_rate, error_joint, error_unit, error_prior,
     error_numbers, error_sign, error_swift, error_last, error_left, error_normal, error_cross, error_estimate,
-    error_factor, error_row, error_work, error_share, error_push, error_refuted,
+    error_factor, error_row, error_work, error_share, error_push, error_window, error_shared,
+    error_refuted,
     # hanging:
     hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
     # rate noise:
@@ -135,7 +136,7 @@ def update(
     friction_time_to_slip, friction_warning,
     # stance memory:
     point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
-    touched_height, touched_load, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
+    touched_height, touched_load, touched_lead, stance_start, travel, pressing, eased, pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_fitted, map_numbers,
@@ -244,7 +245,7 @@ def update(
     )  # fmt: skip
     stance = StanceMemory(
         point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
-        touched_height, touched_load, touched_lead, stance_start, travel, pressing, pulling, entry, shift,
+        touched_height, touched_load, touched_lead, stance_start, travel, pressing, eased, pulling, entry, shift,
     )  # fmt: skip
     footholds = GroundMap(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
@@ -295,7 +296,7 @@ def update(
     errors = EffortErrors(
         error_joint, error_unit, error_prior, error_numbers, error_sign, error_swift, error_last, error_left,
         error_normal, error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push,
-        error_refuted,
+        error_window, error_shared, error_refuted,
     )  # fmt: skip
     hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
     correction = EffortCorrection(active, applied, added, drives, unsure, late, slow, effort_rate)

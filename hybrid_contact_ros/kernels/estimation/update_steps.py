@@ -28,7 +28,7 @@ from hybrid_contact_ros.kernels.estimation.momentum_observer import (
 )
 from hybrid_contact_ros.kernels.estimation.rate_lines import shows_slope, smooth_gaps, without_noise
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
-from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne
+from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne, open_unborne
 from hybrid_contact_ros.kernels.estimation.stance import MOVES
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CRITICAL,
@@ -130,8 +130,12 @@ def decide(
         if not decided:
             if weighs:
                 keep_borne(
-                    least_load, settings.force_on, ground.link_of, stance.pressing, stance.pulling, gap, scratch.load,
-                    ground.rate_offs,
+                    least_load, settings.force_on, settings.gain, ground.link_of, stance.pressing, stance.eased,
+                    stance.pulling, gap, scratch.load, ground.rate_offs,
+                )  # fmt: skip
+                open_unborne(
+                    least_load, settings.force_on, settings.force_off, settings.gain, ground.link_of, stance.pressing,
+                    stance.eased, scratch.load,
                 )  # fmt: skip
             track_closed(
                 settings.gap_on, settings.velocity_tolerance, ground.rate_offs, settings.force_on, settings.force_off,
