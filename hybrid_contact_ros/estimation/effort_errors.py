@@ -20,7 +20,8 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     SCALE,
     EffortCorrection,
 )
-from hybrid_contact_ros.kernels.estimation.effort_errors import LEFTS, MOST_JOINTS, NUMBERS, EffortErrors
+from hybrid_contact_ros.kernels.estimation.effort_errors import MOST_JOINTS, EffortErrors
+from hybrid_contact_ros.kernels.estimation.error_forecasts import LEFTS, NUMBERS
 from hybrid_contact_ros.kernels.estimation.error_squares import (
     LIMB_SIGMA,
     SCALE_SIGMA,

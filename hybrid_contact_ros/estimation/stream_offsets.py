@@ -6,14 +6,8 @@ import math
 from dataclasses import dataclass, replace
 
 from hybrid_contact_ros.kernels.estimation.effort_correction import LATE, EffortCorrection
-from hybrid_contact_ros.kernels.estimation.effort_errors import (
-    FORETOLD,
-    JUDGED,
-    LATENESS,
-    LATENESS_SIGMA,
-    MEASURED,
-    EffortErrors,
-)
+from hybrid_contact_ros.kernels.estimation.effort_errors import EffortErrors
+from hybrid_contact_ros.kernels.estimation.error_forecasts import FORETOLD, JUDGED, LATENESS, LATENESS_SIGMA, MEASURED
 from hybrid_contact_ros.kernels.estimation.error_squares import LEAST_LATE, SURE_LATE
 from hybrid_contact_ros.kernels.estimation.stream_offsets import BASE, UNIT, OffsetMemory
 from hybrid_contact_ros.mechanics.state import RobotState

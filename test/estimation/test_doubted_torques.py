@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from hybrid_contact_ros.kernels.estimation.effort_correction import CONSTANTS, FRICTION, KINDS, RATES, UNREST
-from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, MEASURED, NUMBERS, doubt_torques
+from hybrid_contact_ros.kernels.estimation.effort_errors import doubt_torques
+from hybrid_contact_ros.kernels.estimation.error_forecasts import FORETOLD, JUDGED, MEASURED, NUMBERS
 
 LEVER = 0.2  # m
 

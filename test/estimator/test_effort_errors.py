@@ -12,7 +12,7 @@ from estimator.test_effort_trust import CONFIG, LIMB, MODEL, motion
 
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RobotState
 from hybrid_contact_ros.estimator import Parts
-from hybrid_contact_ros.kernels.estimation.effort_errors import FORETOLD, JUDGED, MEASURED, PUSHED
+from hybrid_contact_ros.kernels.estimation.error_forecasts import JUDGED, MEASURED, PUSHED
 from hybrid_contact_ros.kernels.estimation.error_squares import SCALE_SIGMA
 from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, PUSH
 
@@ -210,7 +210,7 @@ def loaded(given: list[RobotState], since: float, mass: float = 2.5, place=(0.1,
     time = np.array([1e-9 * (s.stamp_ns - given[0].stamp_ns) for s in given])
     turns = [pin.Quaternion(*s.q[[6, 3, 4, 5]]).toRotationMatrix() for s in given]
     moves = np.array([R @ (s.v[:3] + np.cross(s.v[3:6], place)) for R, s in zip(turns, given, strict=True)])
-    needed = mass * (np.gradient(moves, time, axis=0) + [0.0, 0.0, 9.81])
+    needed = mass * (np.gradient(moves, time, axis=0) + np.array([0.0, 0.0, 9.81]))
     found = []
     for k, state in enumerate(given):
         problem = MODEL.problem(state)

@@ -22,7 +22,7 @@ CONSTANTS, LATE = 1, 2
 """Bits of ``EffortCorrection.active``."""
 RATES = 3
 RATE, USUAL_RATE, UNREST = range(RATES)
-"""Rows of ``EffortCorrection.effort_rate``."""
+"""Rows of ``EffortCorrection.effort_rate``: of this state, low-passed, and by how much it lately was another one."""
 _RATE_TIME = 0.003  # s, of the low-pass that efforts are compared with for their rate
 _USUAL, _UNREST = 0.005, 0.01  # s, over which a rate is the usual one, and for which one that changed is remembered
 _SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
@@ -38,8 +38,7 @@ class EffortCorrection(NamedTuple):
     unsure: Array  # (nv,), N m (N), of :func:`~.effort_errors.doubt_torques`
     late: Array  # (nv,), s, by which efforts come after the motion
     slow: Array  # (nv,), N m (N), measured efforts, low-passed
-    effort_rate: Array  # (RATES, nv), N m/s (N/s), where efforts are late: of this state; low-passed; and by how much it
-    # lately was another one
+    effort_rate: Array  # (RATES, nv), N m/s (N/s), where efforts are late: by the rows above
 
 
 @kernel

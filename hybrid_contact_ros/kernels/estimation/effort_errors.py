@@ -17,8 +17,8 @@ the less of the last ones was left by what had been learned before.
 
 They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
-anyway, and less than a push on the base leaves that lasts (:mod:`.lasting_push`). Right efforts are not touched, then,
-unless a push meets legs that move quickly. A constant that no drive has says that something else is wrong: none is
+anyway, and less than a part of what a push or a load leaves that acts on the base (:mod:`.lasting_push`), from which
+the least squares are kept free (:mod:`.outside_window`). Right efforts are not touched, then. A constant that no drive has says that something else is wrong: none is
 applied, and where they foretell all the same, the limb that needs it is *refuted*, and not believed. Nothing is learned
 while a limb's efforts are not believed (a dead drive, a crane), nor for some time after states that did not come: what
 the efforts were meanwhile is not known, and where a clock leapt (a simulator that is late),
@@ -45,6 +45,27 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     UNREST,
     smooth_sign,
 )
+from hybrid_contact_ros.kernels.estimation.error_forecasts import (
+    ASIDE,
+    ENOUGH_FORETOLD,
+    FORETOLD,
+    JUDGED,
+    LATENESS,
+    LATENESS_SIGMA,
+    LEFT,
+    MEASURED,
+    REST,
+    SECONDS,
+    SOLVED_AT,
+    UNKNOWN,
+    USUAL,
+    WINDOW_AT,
+    forget_certainty,
+    judge,
+    noise_left,
+    with_constants,
+    without_constants,
+)
 from hybrid_contact_ros.kernels.estimation.error_squares import (
     BRISK,
     LATEST,
@@ -52,11 +73,10 @@ from hybrid_contact_ros.kernels.estimation.error_squares import (
     add_sample,
     is_late,
     is_plausible,
-    low_passed,
     rate_of_effort,
     solve_errors,
 )
-from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, learn_push, outside_columns, take_push
+from hybrid_contact_ros.kernels.estimation.lasting_push import learn_push, outside_columns
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
 from hybrid_contact_ros.kernels.estimation.outside_window import add_outside, end_window, weigh_outside
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
@@ -71,24 +91,14 @@ _SPACING = 0.008  # s, between two samples: the low-pass has little news sooner
 _LONGEST = 0.05  # s, that one sample may count
 _FORGOTTEN = 5.0  # time constants of the filters, after which they have forgotten what came while states were missing
 _MOVED = 0.5  # of the floor: joints that stand still say the same again, which neither adds nor forgets anything
-_MEMORY, _JUDGED = 20.0, 4.0  # s of motion, over which errors are learned, and the forecast is judged
+_MEMORY = 20.0  # s of motion, over which errors are learned
 _SOLVED_EVERY = 0.2  # s of motion
-_LEARNED, _FORETOLD = 0.5, 0.5  # s of motion before the first forecast, and of forecasts before one is applied
+_LEARNED = 0.5  # s of motion before the first forecast
 _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below which nothing is to be gained
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _ODD = 10.0  # times what is usually left: samples of which more is count less
-_NOISIER = 2.0  # times what was left before: then what was learned with less is no more certain than that
-_QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
 _RESOLVED = 0.006  # s between states: from further apart ones nothing tells how late efforts are
 _PUSH_MEMORY = _WINDOW = 1.0  # s of motion, over which a push lasts
-NUMBERS = 14
-(
-    SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA, BOTH,
-    WINDOW_AT, NOISE,
-) = range(NUMBERS)  # fmt: skip
-"""Places in ``EffortErrors.numbers``."""
-LEFT, REST, LEFTS = 0, 1, 2 + PARTS
-"""Rows of ``EffortErrors.left``, of which the others are those of :func:`~.lasting_push.outside_columns`."""
 
 
 class EffortErrors(NamedTuple):
@@ -146,7 +156,8 @@ def follow_joints(dt, anew, bandwidth, velocity, scale, errors):
 
 @kernel
 def doubt_torques(velocity, effort, table, numbers, correction):
-    """Write by how much the efforts may be wrong in this state, N m (N), into ``unsure``: by what late ones are led by.
+    """Write by how much the efforts may be wrong in this state, N m (N), into ``unsure``: late ones by what they are
+    led by, as far as their rate has changed of late; a ramp is led for certain.
 
     Of an arm, whose base contradicts nothing, it is also what they left of its motion lately, corrected or not, and a
     part of the ``effort`` (nv,) until it has moved for some time; and the friction of joints that stand still, where
@@ -206,14 +217,14 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         k = errors.joint[a]
         change = _TIMING * rate_of_effort(k, table.bandwidth, trust) / settled
         square += change * change
-    certain, noise = step / (_CORRELATED * square), min(_noise(numbers), 1.0)
-    odd = _judge(step, square, found, columns, table, trust, scratch, errors)
+    certain, noise = step / (_CORRELATED * square), min(noise_left(numbers), 1.0)
+    odd = judge(step, square, found, columns, table, trust, scratch, errors)
     if not table.fixed:
         remembered = math.exp(-step / _PUSH_MEMORY)
         learn_push(certain, remembered, noise, columns, left, errors.push[0])
         learn_push(certain, remembered, noise, columns, errors.left[REST], errors.push[1])
     certain /= noise * max(1.0, odd / (_ODD * noise))  # what is odd is none of what is learned here
-    _forget_certainty(noise, numbers, errors)
+    forget_certainty(noise, numbers, errors)
     keep = math.exp(-step / _MEMORY)
     add_sample(certain, keep, found, table, trust, scratch, errors)
     if not table.fixed:
@@ -222,48 +233,14 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
         return
     numbers[SOLVED_AT] = numbers[SECONDS]
-    outside = not table.fixed and numbers[JUDGED] > _FORETOLD and weigh_outside(errors)
-    noise = max(_noise(numbers), 1.0)
+    outside = not table.fixed and numbers[JUDGED] > ENOUGH_FORETOLD and weigh_outside(errors)
+    noise = max(noise_left(numbers), 1.0)
     plausible, lateness, sigma = solve_errors(noise, numbers[USUAL] <= _RESOLVED, outside, errors)
     numbers[LATENESS], numbers[LATENESS_SIGMA] = min(max(lateness, -LATEST), LATEST), sigma
     _apply(plausible, table, errors, correction)
     if numbers[SECONDS] - numbers[WINDOW_AT] >= _WINDOW:
         numbers[WINDOW_AT] = numbers[SECONDS]
         end_window(outside, errors)
-
-
-@kernel
-def _forget_certainty(noise, numbers, errors):
-    """Count what was learned while ``noise`` was less no more than what is learned now: constants that were known well
-    do not explain the motion any more."""
-    if noise > _NOISIER * numbers[NOISE]:
-        part = numbers[NOISE] / noise
-        for vector in (errors.normal, errors.window, errors.shared[0]):
-            for row in vector:
-                for k in range(row.shape[0]):
-                    row[k] *= part
-        for p in range(errors.cross.shape[0]):
-            errors.cross[p] *= part
-        numbers[NOISE] = noise
-    numbers[NOISE] = min(numbers[NOISE], noise)
-
-
-@kernel
-def _with_constants(numbers):
-    """What is left of the motion with what was learned of the joints, and what acts from outside where that helps."""
-    return min(numbers[FORETOLD], numbers[BOTH])
-
-
-@kernel
-def _without_constants(numbers):
-    """What is left with efforts as they were measured, and what acts from outside where that helps."""
-    return min(numbers[MEASURED], numbers[PUSHED])
-
-
-@kernel
-def _noise(numbers):
-    """The square, in squares of the floor, that is left of the motion by what was learned, at least ``_QUIET``."""
-    return max(_with_constants(numbers) / numbers[JUDGED], _QUIET) if numbers[JUDGED] > _FORETOLD else 1.0
 
 
 @kernel
@@ -296,53 +273,10 @@ def _has_moved(floor, trust, errors):
 
 
 @kernel
-def _judge(step, square, found, columns, table, trust, scratch, errors):
-    """Add the squares of what the measured efforts leave, and of what the last constants, the last pushes, and both,
-    which know nothing of this sample, leave of it; write what the constants leave. Returns the least that is left with
-    the constants, in squares of the floor."""
-    n, settled, numbers = errors.joint.shape[0], trust.begun[2], errors.numbers
-    left, rest, work = errors.left[LEFT], errors.left[REST], errors.work
-    for k in range(work.shape[0]):
-        work[k] = 0.0
-    for a in range(n):
-        k = errors.joint[a]
-        work[k] = low_passed(errors.estimate, a, table, trust, errors) * scratch.root[k] / settled
-    take_off(found, scratch.basis, work, scratch.part)
-    for k in range(work.shape[0]):
-        rest[k] = left[k] - work[k]
-        work[k] = left[k]
-    measured, foretold = _square(left), _square(rest)
-    pushed, both = measured, foretold
-    if not table.fixed:
-        take_push(columns, errors.push[0], work)
-        pushed = _square(work)
-        for k in range(work.shape[0]):
-            work[k] = rest[k]
-        take_push(columns, errors.push[1], work)
-        both = _square(work)
-    if numbers[SOLVED_AT] > 0.0:
-        keep, share = math.exp(-step / _JUDGED), step / square
-        numbers[MEASURED] = keep * numbers[MEASURED] + share * measured
-        numbers[FORETOLD] = keep * numbers[FORETOLD] + share * foretold
-        numbers[PUSHED] = keep * numbers[PUSHED] + share * pushed
-        numbers[BOTH] = keep * numbers[BOTH] + share * both
-        numbers[JUDGED] = keep * numbers[JUDGED] + step
-    return min(foretold, both) / square
-
-
-@kernel
-def _square(vector):
-    total = 0.0
-    for k in range(vector.shape[0]):
-        total += vector[k] * vector[k]
-    return total
-
-
-@kernel
 def _led(numbers):
     """s, by which efforts that are late for certain are led: none where they foretell no better then, or a push does as
     well."""
-    if numbers[JUDGED] < _FORETOLD or _with_constants(numbers) > _without_constants(numbers):
+    if numbers[JUDGED] < ENOUGH_FORETOLD or with_constants(numbers) > without_constants(numbers):
         return 0.0
     return numbers[LATENESS] if is_late(numbers[LATENESS], numbers[LATENESS_SIGMA]) else 0.0
 
@@ -356,9 +290,9 @@ def _apply(plausible, table, errors, correction):
         known = known or errors.refuted[limb] != 0
         errors.refuted[limb] = 0
     if known:
-        known = _with_constants(numbers) <= _FAILS * _without_constants(numbers)
-    elif numbers[JUDGED] >= _FORETOLD and numbers[MEASURED] > _WORTH * numbers[JUDGED]:
-        known = _with_constants(numbers) < _HELPS * _without_constants(numbers)
+        known = with_constants(numbers) <= _FAILS * without_constants(numbers)
+    elif numbers[JUDGED] >= ENOUGH_FORETOLD and numbers[MEASURED] > _WORTH * numbers[JUDGED]:
+        known = with_constants(numbers) < _HELPS * without_constants(numbers)
     constant, late = known and plausible, _led(numbers)
     correction.active[0] = (CONSTANTS if constant else 0) + (LATE if late > 0.0 else 0)
     if known and not plausible:

@@ -5,8 +5,8 @@ itself takes several times as long. What was stopped is in contact, and the grou
 configured plane and the radius of the foot say. It stays there until it has risen by more than ``gap_off``, or falls
 on. Springs and drives ring after an impact: at first, a rate of the size of the impact's speed says nothing. Where
 there are efforts and they do not explain the motion, something in the leg gives way that the model does not know, and
-no encoder need see it: then a foot may rise further, by what the speed of the impact covers while it lasts. What strikes
-the ground with one edge of a sole stops the other edge, too, which is still in the air.
+no encoder need see it: then a foot may rise further, by what the speed of the impact covers while it lasts. An impact
+of one edge of a sole stops the other edge, too, which is still in the air.
 
 Forces that are trusted tell more. But efforts that let a foot which was stopped, and has stayed where it was, carry
 nothing for as long as forces need to be seen, are wrong for this contact. Where they had it carry something after that

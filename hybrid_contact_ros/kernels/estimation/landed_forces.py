@@ -29,7 +29,7 @@ COLUMNS = 7
 SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
-m, its gap when it was seen to touch; s, for which it has risen since it stood; and s, for which it stood the last time."""
+m, its gap when it was seen to touch; s, for which it has risen since it stood; and s, for which it stood last."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as

@@ -22,7 +22,7 @@ _WRENCH = 6
 PARTS = _WRENCH + 4
 """Of what acts from outside: force and moment of a push, the part of the weight that is carried, and its moments."""
 CROSS, PUSH, FACTOR = PARTS, PARTS + 1, PARTS + 2
-"""Rows of a push (22, 10): the normal matrix, its right side, the push in parts of the weight by levers, and scratch."""
+"""Rows of a push (22, 10): the normal matrix, its right side, the push in parts of the weight by levers, scratch."""
 SIGMA = 0.3  # of the weight, before anything was seen
 
 

@@ -1,7 +1,7 @@
 """What the last second tells of errors of joints where something acts on the robot from outside.
 
-A push or a load (:mod:`.lasting_push`) that nobody knows of is taken to be the same for a second, and the next second to
-be another one. The least squares for the constants of joints (:mod:`.error_squares`) then has these ten unknowns more
+A push or a load (:mod:`.lasting_push`) that nobody knows of is taken to be the same for a second, and another one the
+next second. The least squares for the constants of joints (:mod:`.error_squares`) then has these ten unknowns more
 for each second. They are eliminated: N − M (O + prior)⁻¹ Mᵀ is what a second tells of the constants, N their normal
 matrix, O that of what acts from outside, and M what both share. So constants do not follow a payload that is put down.
 Where nothing from outside would explain at least half of what the constants leave of this second, there is none, and N
@@ -64,7 +64,7 @@ def add_outside(certain, keep, columns, errors):
 
 @kernel
 def weigh_outside(errors):
-    """Whether something from outside explains much of this window; then what both share is taken by ``shared_entry``."""
+    """Whether something from outside explains much of this window; then ``shared_entry`` is what both share."""
     window, factor = errors.window, errors.window[_FACTOR:]
     for a in range(PARTS):
         for b in range(a + 1):

@@ -1,0 +1,106 @@
+"""What errors of joints, and what acts from outside, leave of motion that they were not learned from.
+
+Four forecasts are kept side by side: efforts as they were measured, with the constants that were learned of the joints
+(:mod:`.error_squares`), with a push or a load (:mod:`.lasting_push`), and with both. What is left by them, over some
+seconds, says what explains the motion, and how noisy it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
+from hybrid_contact_ros.kernels.estimation.error_squares import low_passed
+from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, take_push
+
+NUMBERS = 14
+(
+    SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA, BOTH,
+    WINDOW_AT, NOISE,
+) = range(NUMBERS)  # fmt: skip
+"""Places in ``EffortErrors.numbers``."""
+LEFT, REST, LEFTS = 0, 1, 2 + PARTS
+"""Rows of ``EffortErrors.left``, of which the others are those of :func:`~.lasting_push.outside_columns`."""
+ENOUGH_FORETOLD = 0.5
+"""s of forecasts, before which they say nothing."""
+_JUDGED_FOR = 4.0  # s of motion, over which forecasts are judged
+_NOISIER = 2.0  # times what was left before: then what was learned with less is no more certain than that
+_QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
+
+
+@kernel
+def judge(step, square, found, columns, table, trust, scratch, errors):
+    """Add the squares of what the measured efforts leave, and of what the last constants, the last pushes, and both,
+    which know nothing of this sample, leave of it; write what the constants leave. Returns the least that is left with
+    the constants, in squares of the floor."""
+    n, settled, numbers = errors.joint.shape[0], trust.begun[2], errors.numbers
+    left, rest, work = errors.left[LEFT], errors.left[REST], errors.work
+    for k in range(work.shape[0]):
+        work[k] = 0.0
+    for a in range(n):
+        k = errors.joint[a]
+        work[k] = low_passed(errors.estimate, a, table, trust, errors) * scratch.root[k] / settled
+    take_off(found, scratch.basis, work, scratch.part)
+    for k in range(work.shape[0]):
+        rest[k] = left[k] - work[k]
+        work[k] = left[k]
+    measured, foretold = _square(left), _square(rest)
+    pushed, both = measured, foretold
+    if not table.fixed:
+        take_push(columns, errors.push[0], work)
+        pushed = _square(work)
+        for k in range(work.shape[0]):
+            work[k] = rest[k]
+        take_push(columns, errors.push[1], work)
+        both = _square(work)
+    if numbers[SOLVED_AT] > 0.0:
+        keep, share = math.exp(-step / _JUDGED_FOR), step / square
+        numbers[MEASURED] = keep * numbers[MEASURED] + share * measured
+        numbers[FORETOLD] = keep * numbers[FORETOLD] + share * foretold
+        numbers[PUSHED] = keep * numbers[PUSHED] + share * pushed
+        numbers[BOTH] = keep * numbers[BOTH] + share * both
+        numbers[JUDGED] = keep * numbers[JUDGED] + step
+    return min(foretold, both) / square
+
+
+@kernel
+def _square(vector):
+    total = 0.0
+    for k in range(vector.shape[0]):
+        total += vector[k] * vector[k]
+    return total
+
+
+@kernel
+def forget_certainty(noise, numbers, errors):
+    """Count what was learned while ``noise`` was less no more than what is learned now: constants that were known well
+    do not explain the motion any more."""
+    if noise > _NOISIER * numbers[NOISE]:
+        part = numbers[NOISE] / noise
+        for vector in (errors.normal, errors.window, errors.shared[0]):
+            for row in vector:
+                for k in range(row.shape[0]):
+                    row[k] *= part
+        for p in range(errors.cross.shape[0]):
+            errors.cross[p] *= part
+        numbers[NOISE] = noise
+    numbers[NOISE] = min(numbers[NOISE], noise)
+
+
+@kernel
+def with_constants(numbers):
+    """What is left of the motion with what was learned of the joints, and what acts from outside where that helps."""
+    return min(numbers[FORETOLD], numbers[BOTH])
+
+
+@kernel
+def without_constants(numbers):
+    """What is left with efforts as they were measured, and what acts from outside where that helps."""
+    return min(numbers[MEASURED], numbers[PUSHED])
+
+
+@kernel
+def noise_left(numbers):
+    """The square, in squares of the floor, that is left of the motion by what was learned, at least ``_QUIET``."""
+    return max(with_constants(numbers) / numbers[JUDGED], _QUIET) if numbers[JUDGED] > ENOUGH_FORETOLD else 1.0
