@@ -28,8 +28,7 @@ from hybrid_contact_ros.kernels.estimation.error_squares import (
     TORQUE_SIGMA,
     TORQUE_SIGMA_ARM,
 )
-from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, no_push
-from hybrid_contact_ros.kernels.estimation.outside_window import no_window
+from hybrid_contact_ros.kernels.estimation.lasting_push import no_push
 
 Array = NDArray[np.float64]
 
@@ -97,8 +96,6 @@ def correction_and_errors(
         work=np.zeros(nv),
         share=np.zeros((n, n)),
         push=no_push(2),
-        window=no_window(),
-        shared=np.zeros((2, k, PARTS)),
         refuted=np.zeros(int(limb.max(initial=-1)) + 1, np.uint8),
     )
     return correction, errors

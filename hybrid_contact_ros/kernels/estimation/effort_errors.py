@@ -17,8 +17,9 @@ the less of the last ones was left by what had been learned before.
 
 They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
-anyway, and less than a part of what a push or a load leaves that acts on the base (:mod:`.lasting_push`), from which
-the least squares are kept free (:mod:`.outside_window`). Right efforts are not touched, then. A constant that no drive has says that something else is wrong: none is
+anyway, and less than a part of what a push or a load leaves that acts on the base (:mod:`.lasting_push`). Right
+efforts are not touched, then. Nothing is learned where what they leave leaps: something has come on that no drive
+brings about. A constant that no drive has says that something else is wrong: none is
 applied, and where they foretell all the same, the limb that needs it is *refuted*, and not believed. Nothing is learned
 while a limb's efforts are not believed (a dead drive, a crane), nor for some time after states that did not come: what
 the efforts were meanwhile is not known, and where a clock leapt (a simulator that is late),
@@ -59,8 +60,8 @@ from hybrid_contact_ros.kernels.estimation.error_forecasts import (
     SOLVED_AT,
     UNKNOWN,
     USUAL,
-    WINDOW_AT,
     forget_certainty,
+    has_come_on,
     judge,
     noise_left,
     with_constants,
@@ -78,7 +79,6 @@ from hybrid_contact_ros.kernels.estimation.error_squares import (
 )
 from hybrid_contact_ros.kernels.estimation.lasting_push import learn_push, outside_columns
 from hybrid_contact_ros.kernels.estimation.missing_states import are_missing, usual_step
-from hybrid_contact_ros.kernels.estimation.outside_window import add_outside, end_window, weigh_outside
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 MOST_JOINTS = 30
@@ -98,7 +98,7 @@ _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below 
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _ODD = 10.0  # times what is usually left: samples of which more is count less
 _RESOLVED = 0.006  # s between states: from further apart ones nothing tells how late efforts are
-_PUSH_MEMORY = _WINDOW = 1.0  # s of motion, over which a push lasts
+_PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 
 
 class EffortErrors(NamedTuple):
@@ -111,8 +111,8 @@ class EffortErrors(NamedTuple):
     # with measured efforts and with the forecasts, in squares of the floor times s; these s; the usual time between
     # states, s; s for which the filters still remember efforts that are not known; what was left with a push that
     # lasts, as with the forecasts; s, by which efforts are late, and its deviation, 0 before the first solution; what
-    # was left with forecasts of both; s seen when the window of :mod:`.outside_window` began;
-    # what was left, in squares of the floor, that samples are weighted with at most
+    # was left with forecasts of both; and, in squares of the floor, what samples are weighted with at most, and what
+    # was left with the constants, the least lately, and of the last samples
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     swift: Array  # (3, nv): the last velocity; accelerations after one pole and after two, by ``scale``
     last: Array  # (2, nv): efforts and signs of the last sample
@@ -126,8 +126,6 @@ class EffortErrors(NamedTuple):
     work: Array  # (nv,), scratch
     share: Array  # (n, n), scratch
     push: Array  # (2, 22, 10), of :mod:`.lasting_push`: of measured efforts, and of those with the constants
-    window: Array  # (24, 10) and
-    shared: Array  # (2, k, 10): of :mod:`.outside_window`
     refuted: Codes  # (l,), limbs whose efforts are wrong by more than any constant that a drive may have
 
 
@@ -225,22 +223,16 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         learn_push(certain, remembered, noise, columns, errors.left[REST], errors.push[1])
     certain /= noise * max(1.0, odd / (_ODD * noise))  # what is odd is none of what is learned here
     forget_certainty(noise, numbers, errors)
-    keep = math.exp(-step / _MEMORY)
-    add_sample(certain, keep, found, table, trust, scratch, errors)
-    if not table.fixed:
-        add_outside(certain, keep, columns, errors)
+    if not has_come_on(step, numbers):
+        add_sample(certain, math.exp(-step / _MEMORY), found, table, trust, scratch, errors)
     numbers[SECONDS] += step
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
         return
     numbers[SOLVED_AT] = numbers[SECONDS]
-    outside = not table.fixed and numbers[JUDGED] > ENOUGH_FORETOLD and weigh_outside(errors)
     noise = max(noise_left(numbers), 1.0)
-    plausible, lateness, sigma = solve_errors(noise, numbers[USUAL] <= _RESOLVED, outside, errors)
+    plausible, lateness, sigma = solve_errors(noise, numbers[USUAL] <= _RESOLVED, errors)
     numbers[LATENESS], numbers[LATENESS_SIGMA] = min(max(lateness, -LATEST), LATEST), sigma
     _apply(plausible, table, errors, correction)
-    if numbers[SECONDS] - numbers[WINDOW_AT] >= _WINDOW:
-        numbers[WINDOW_AT] = numbers[SECONDS]
-        end_window(outside, errors)
 
 
 @kernel

@@ -14,10 +14,10 @@ from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.error_squares import low_passed
 from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, take_push
 
-NUMBERS = 14
+NUMBERS = 15
 (
     SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA, BOTH,
-    WINDOW_AT, NOISE,
+    NOISE, LEAST, RECENT,
 ) = range(NUMBERS)  # fmt: skip
 """Places in ``EffortErrors.numbers``."""
 LEFT, REST, LEFTS = 0, 1, 2 + PARTS
@@ -25,6 +25,9 @@ LEFT, REST, LEFTS = 0, 1, 2 + PARTS
 ENOUGH_FORETOLD = 0.5
 """s of forecasts, before which they say nothing."""
 _JUDGED_FOR = 4.0  # s of motion, over which forecasts are judged
+_RECENT = 0.7  # s of motion, over which it is seen that forecasts fail
+_LEAP, _LEAPED = 3.0, 8.0  # times what was left before; and s of motion, in which that is taken for e times as much
+_PASSED_OVER = 0.2  # squares of the floor: what leaves less has not leaped
 _NOISIER = 2.0  # times what was left before: then what was learned with less is no more certain than that
 _QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
 
@@ -61,6 +64,7 @@ def judge(step, square, found, columns, table, trust, scratch, errors):
         numbers[PUSHED] = keep * numbers[PUSHED] + share * pushed
         numbers[BOTH] = keep * numbers[BOTH] + share * both
         numbers[JUDGED] = keep * numbers[JUDGED] + step
+        numbers[RECENT] += -math.expm1(-step / _RECENT) * (foretold / square - numbers[RECENT])
     return min(foretold, both) / square
 
 
@@ -78,12 +82,10 @@ def forget_certainty(noise, numbers, errors):
     do not explain the motion any more."""
     if noise > _NOISIER * numbers[NOISE]:
         part = numbers[NOISE] / noise
-        for vector in (errors.normal, errors.window, errors.shared[0]):
-            for row in vector:
-                for k in range(row.shape[0]):
-                    row[k] *= part
         for p in range(errors.cross.shape[0]):
             errors.cross[p] *= part
+            for q in range(p + 1):
+                errors.normal[p, q] *= part
         numbers[NOISE] = noise
     numbers[NOISE] = min(numbers[NOISE], noise)
 
@@ -104,3 +106,17 @@ def without_constants(numbers):
 def noise_left(numbers):
     """The square, in squares of the floor, that is left of the motion by what was learned, at least ``_QUIET``."""
     return max(with_constants(numbers) / numbers[JUDGED], _QUIET) if numbers[JUDGED] > ENOUGH_FORETOLD else 1.0
+
+
+@kernel
+def has_come_on(step, numbers):
+    """Whether the constants that were learned leave much more of the motion than they did.
+
+    Errors of joints do not come on at once; a load that is put on does, a push, or a rope. It may look like errors of
+    joints for as long as it lasts, which would be learned instead of those that the drives have.
+    """
+    if numbers[JUDGED] < ENOUGH_FORETOLD:
+        return False
+    least = numbers[LEAST] * math.exp(step / _LEAPED) if numbers[LEAST] > 0.0 else numbers[RECENT]
+    numbers[LEAST] = max(min(least, numbers[RECENT]), _PASSED_OVER)
+    return numbers[RECENT] > _LEAP * numbers[LEAST]

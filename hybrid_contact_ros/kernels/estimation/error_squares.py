@@ -13,7 +13,6 @@ from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_s
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_basis import left_entry, take_off
 from hybrid_contact_ros.kernels.estimation.effort_correction import KINDS
-from hybrid_contact_ros.kernels.estimation.outside_window import shared_cross, shared_entry
 
 LIMB_SIGMA = 0.5  # of a scale that all joints of a limb have in common, beside those of other limbs
 SCALE_SIGMA, TORQUE_SIGMA = 0.2, 0.02  # before anything was seen; torques over weight times the median lever,
@@ -21,7 +20,6 @@ TORQUE_SIGMA_ARM = 0.05  # and those of an arm, whose gears have more friction
 BRISK = 20.0  # rad/s² (m/s²), at which one deviation of a drive's inertia takes one deviation of a bias
 LATE_SIGMA, LATEST = 0.005, 0.015  # s, before anything was seen, and at most
 LEAST_LATE, SURE_LATE = 0.0015, 3.0  # s, and deviations, from which on efforts are late for certain
-_COMMON = 0.04  # inverse variance of a scale that all joints share, where only a load could tell it from others
 _PLAUSIBLE, _SCALED_UP = 3.0, 7.5  # deviations of a single joint, of any constant, and of a scale above 1: 0.4 to 2.5
 
 
@@ -95,7 +93,7 @@ def _add_late(certain, keep, found, table, trust, scratch, errors):
 
 
 @kernel
-def solve_errors(noise, resolved, outside, errors):
+def solve_errors(noise, resolved, errors):
     """Write the constants that explain what was seen best, with their prior.
 
     No drive has less inertia than none: where one would, it has none, and the others are found once more. So are they
@@ -103,8 +101,7 @@ def solve_errors(noise, resolved, outside, errors):
 
     Args:
         noise: square of what the constants leave of the motion, over that which the samples were weighted with.
-        resolved: whether states tell how late efforts are. outside: whether what is known of the constants is taken
-            to be without what a push explains of the last second as well (:mod:`.outside_window`).
+        resolved: whether states tell how late efforts are.
 
     Returns:
         Whether a drive may have them; s by which efforts are late, whether that is certain or not, and its deviation.
@@ -114,7 +111,7 @@ def solve_errors(noise, resolved, outside, errors):
     for p in range(size):
         kept[p] = 1.0
     for step in range(3):
-        if not _least_squares(outside, errors):
+        if not _least_squares(errors):
             for p in range(size):
                 kept[p] = 0.0
             return False, 0.0, 0.0
@@ -157,23 +154,19 @@ def is_plausible(p, errors):
 
 
 @kernel
-def _least_squares(outside, errors):
+def _least_squares(errors):
     """Write the constants into ``row``, without those that are 0 in ``estimate``; whether there is a
     solution."""
     size = errors.cross.shape[0]
     for p in range(size):
         for q in range(p + 1):
-            known = errors.normal[p, q] - (shared_entry(p, q, errors) if outside else 0.0)
-            errors.factor[p, q] = known * errors.estimate[p] * errors.estimate[q]
+            errors.factor[p, q] = errors.normal[p, q] * errors.estimate[p] * errors.estimate[q]
         if p < errors.joint.shape[0]:  # a scale
             for q in range(p + 1):
                 errors.factor[p, q] += errors.prior[p, q]
-            if outside:
-                errors.factor[p, p] += _COMMON
         else:
             errors.factor[p, p] += 1.0
-        cross = errors.cross[p] - (shared_cross(p, errors) if outside else 0.0)
-        errors.row[p] = cross * errors.estimate[p]
+        errors.row[p] = errors.cross[p] * errors.estimate[p]
     if cholesky_factor(size, 1e-12, errors.factor, errors.factor) != size:
         return False
     cholesky_solve(size, errors.factor, errors.row)

@@ -119,8 +119,7 @@ def update(
     # effort correction and errors:
     active, applied, added, drives, unsure, late, slow, effort_rate, error_joint, error_unit, error_prior,
     error_numbers, error_sign, error_swift, error_last, error_left, error_normal, error_cross, error_estimate,
-    error_factor, error_row, error_work, error_share, error_push, error_window, error_shared,
-    error_refuted,
+    error_factor, error_row, error_work, error_share, error_push, error_refuted,
     # hanging:
     hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
     # rate noise:
@@ -296,7 +295,7 @@ def update(
     errors = EffortErrors(
         error_joint, error_unit, error_prior, error_numbers, error_sign, error_swift, error_last, error_left,
         error_normal, error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push,
-        error_window, error_shared, error_refuted,
+        error_refuted,
     )  # fmt: skip
     hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
     correction = EffortCorrection(active, applied, added, drives, unsure, late, slow, effort_rate)
