@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hybrid_contact_ros.kernels.estimation.belief_step import decide_closed, decide_together
+from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 
 
 @pytest.mark.parametrize(("gap", "rate", "stopped", "closes"), [
@@ -15,16 +16,36 @@ from hybrid_contact_ros.kernels.estimation.belief_step import decide_closed, dec
 def test_a_contact_that_is_believed_closes_unless_it_is_still_arriving(gap, rate, stopped, closes):
     closed, evidence = np.zeros(1, np.uint8), np.zeros(1)
     probability = np.array([[0.99, 0.0]])
-    decide_closed(0.6, 0.4, 0.1, np.array([gap]), np.array([rate]), np.array([stopped]), probability, closed, evidence)
+    given = np.array([gap]), np.array([rate]), np.array([stopped]), probability, force_memory(1)
+    decide_closed(0.6, 0.4, 0.1, *given, closed, evidence)
     assert bool(closed[0]) is closes
     assert evidence[0] == pytest.approx(0.49), "it touched now, though it waits until it is slow"
+
+
+def test_what_is_believed_to_touch_and_loses_half_of_its_speed_has_met_ground_that_gives_way():
+    """From outside: feet that sank in sand were open for 50 ms under 120 N, with a belief of 1."""
+    closed, forces, told = np.zeros(1, np.uint8), force_memory(1), []
+    for rate, belief in ((-0.3, 0.2), (-0.7, 0.9), (-0.6, 0.99), (-0.4, 1.0), (-0.34, 1.0)):
+        given = np.array([0.01]), np.array([rate]), np.full(1, -1.0), np.array([[belief, 0.0]]), forces
+        decide_closed(0.6, 0.4, 0.1, *given, closed, np.zeros(1))
+        told.append(int(closed[0]))
+    assert told == [0, 0, 0, 0, 1]
 
 
 @pytest.mark.parametrize(("rate", "evidence"), [(-1.0, 0.0), (-0.05, 0.08)])
 def test_that_an_arriving_contact_may_have_touched_is_no_evidence_before_it_would_close(rate, evidence):
     closed, found = np.zeros(1, np.uint8), np.zeros(1)
     decide_closed(
-        0.6, 0.4, 0.1, np.array([0.006]), np.array([rate]), np.full(1, -1.0), np.array([[0.58, 0.0]]), closed, found
+        0.6,
+        0.4,
+        0.1,
+        np.array([0.006]),
+        np.array([rate]),
+        np.full(1, -1.0),
+        np.array([[0.58, 0.0]]),
+        force_memory(1),
+        closed,
+        found,
     )
     assert not closed[0] and found[0] == pytest.approx(evidence)
 

@@ -10,6 +10,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
 from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_forces
+from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PROBABILITY
@@ -22,6 +23,7 @@ _RARELY, _MOSTLY = 0.1, 0.9
 _DOUBT = 0.5
 # Without observed forces, a contact closes above this probability.
 _CERTAIN = 0.9
+_BRAKED = 0.5  # of its speed since it is believed to touch: what comes down less fast is stopped by soft ground
 _COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it, that tell a rise or fall from noise
 _LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
 _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth beside the belief: without and with loads
@@ -135,7 +137,7 @@ def believe(
     if use.decides and ((believed and (observed or few)) or sensed):
         decide_closed(
             use.close_above if observed or sensed else max(use.close_above, _CERTAIN), use.open_below,
-            settings.velocity_tolerance, problem.gap, here.gap_velocity, stopped, b.probability, tracker.closed,
+            settings.velocity_tolerance, problem.gap, here.gap_velocity, stopped, b.probability, b.forces, tracker.closed,
             tracker.evidence,
         )  # fmt: skip
         return True
@@ -216,7 +218,7 @@ def decide_together(
             do not press (:mod:`.hanging`): these are open. alone: (m,) uint8, what the tracker says. weight: (m,), of
             efforts.
         gap, sigmas: (m,), m. travel: (m, 3), m, of the base since the contact is still.
-        probability: (m, 2), its first column. closed: in and out (m,) uint8.
+        probability: (m, 2), its first column. forces: in and out (m, COLUMNS), of :mod:`.landed_forces`. closed: in and out (m,) uint8.
         evidence: out (m,), positive where it is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
@@ -246,16 +248,19 @@ def are_calibrated(out):
 
 
 @kernel
-def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, stopped, probability, closed, evidence):
+def decide_closed(
+    close_above, open_below, velocity_tolerance, gap, rate, stopped, probability, forces, closed, evidence
+):
     """Close contacts that are believed to be closed with more than ``close_above``, open them below ``open_below``.
 
     A contact that has a gap and approaches faster than ``velocity_tolerance`` (m/s) stays open: nothing has stopped it
     yet, however certain it is that something will. What an impact did stop may still seem to sink, where the base comes
-    later than the joints.
+    later than the joints. Ground that gives way stops a foot by and by: what is believed to touch, and has lost half of
+    its speed since, has met it.
 
     Args:
         gap: φ (m,), m. rate: φ̇ (m,), m/s. stopped: (m,), s since an impact stopped the contact; negative without.
-        probability: (m, 2), its first column. closed: in and out (m,) uint8.
+        probability: (m, 2), its first column. forces: in and out (m, COLUMNS), of :mod:`.landed_forces`. closed: in and out (m,) uint8.
         evidence: out (m,), positive where the belief is against the status that the contact had before this state: also
             of a contact that would close, if it had not to wait, for that is when it touched.
     """
@@ -267,6 +272,9 @@ def decide_closed(close_above, open_below, velocity_tolerance, gap, rate, stoppe
         else:
             arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance and stopped[i] < 0.0
             closes = p > close_above
+            waits = closes and arriving
+            forces[i, ARRIVING] = max(forces[i, ARRIVING], -rate[i]) if waits else 0.0
+            arriving = arriving and not (waits and -rate[i] < _BRAKED * forces[i, ARRIVING])
             evidence[i] = max(p - _DOUBT, 0.0) if closes or not arriving else 0.0
             closed[i] = 1 if closes and not arriving else 0
 

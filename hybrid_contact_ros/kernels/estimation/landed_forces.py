@@ -25,11 +25,12 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
-COLUMNS = 7
-SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD = range(COLUMNS)
+COLUMNS = 8
+SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD, ARRIVING = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
-m, its gap when it was seen to touch; s, for which it has risen since it stood; and s, for which it stood last."""
+m, its gap when it was seen to touch; s, for which it has risen since it stood; s, for which it stood last; and m/s, how
+fast it has come down at most since it is believed to touch."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
