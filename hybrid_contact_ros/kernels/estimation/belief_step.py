@@ -137,8 +137,8 @@ def believe(
     if use.decides and ((believed and (observed or few)) or sensed):
         decide_closed(
             use.close_above if observed or sensed else max(use.close_above, _CERTAIN), use.open_below,
-            settings.velocity_tolerance, problem.gap, here.gap_velocity, stopped, b.probability, b.forces, tracker.closed,
-            tracker.evidence,
+            settings.velocity_tolerance, problem.gap, here.gap_velocity, stopped, b.probability, b.forces,
+            tracker.closed, tracker.evidence,
         )  # fmt: skip
         return True
     return False
@@ -218,7 +218,7 @@ def decide_together(
             do not press (:mod:`.hanging`): these are open. alone: (m,) uint8, what the tracker says. weight: (m,), of
             efforts.
         gap, sigmas: (m,), m. travel: (m, 3), m, of the base since the contact is still.
-        probability: (m, 2), its first column. forces: in and out (m, COLUMNS), of :mod:`.landed_forces`. closed: in and out (m,) uint8.
+        probability: (m, 2), its first column. closed: in and out (m,) uint8.
         evidence: out (m,), positive where it is against the status that the contact had before this state.
     """
     for i in range(closed.shape[0]):
@@ -260,7 +260,8 @@ def decide_closed(
 
     Args:
         gap: φ (m,), m. rate: φ̇ (m,), m/s. stopped: (m,), s since an impact stopped the contact; negative without.
-        probability: (m, 2), its first column. forces: in and out (m, COLUMNS), of :mod:`.landed_forces`. closed: in and out (m,) uint8.
+        probability: (m, 2), its first column. forces: in and out (m, COLUMNS), of :mod:`.landed_forces`.
+        closed: in and out (m,) uint8.
         evidence: out (m,), positive where the belief is against the status that the contact had before this state: also
             of a contact that would close, if it had not to wait, for that is when it touched.
     """
