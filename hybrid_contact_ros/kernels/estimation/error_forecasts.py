@@ -27,7 +27,7 @@ ENOUGH_FORETOLD = 0.5
 _JUDGED_FOR = 4.0  # s of motion, over which forecasts are judged
 _RECENT = 0.7  # s of motion, over which it is seen that forecasts fail
 _LEAP, _LEAPED = 3.0, 8.0  # times what was left before; and s of motion, in which that is taken for e times as much
-_PASSED_OVER = 0.2  # squares of the floor: what leaves less has not leaped
+_PASSED_OVER = 0.1  # squares of the floor: what leaves less has not leaped
 _NOISIER = 2.0  # times what was left before: then what was learned with less is no more certain than that
 _QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
 
