@@ -9,6 +9,7 @@ Tables:
   all samples; touchdowns and liftoffs as true/missed/false with the error (median, 95 %) of the times told, ms.
 - ``baselines``: simple rules that were tuned on one half of a recording and scored on the other, against the defaults.
 - ``ceilings``: a classifier that is given the true gap, velocity and force, fitted on other recordings.
+- ``within``: a classifier that is given the measured states, and was shown the truth of the rest of a recording.
 - ``events``: touchdowns and liftoffs ahead, their bounds, and the reliability of probabilities.
 - ``probabilities``: the same reliability alone, pooled over the recordings, with shares of ``probability_valid``.
 - ``faults``: each fault of the sensors alone, and all together.
@@ -37,9 +38,11 @@ from benchmarks.estimation_scores.rough_table import rough_table
 from benchmarks.estimation_scores.runs import Options
 from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources
 from benchmarks.estimation_scores.sources import shared_sources
+from benchmarks.estimation_scores.within import within_table
 
 TABLES = (
     "scores", "baselines", "ceilings", "events", "probabilities", "faults", "forces", "rough", "steps", "liftoffs",
+    "within",
 )  # fmt: skip
 
 
@@ -116,6 +119,8 @@ def main() -> None:
         written = liftoffs_table(sources, options)
     elif chosen.table == "rough":
         written = rough_table(sources, options)
+    elif chosen.table == "within":
+        written = within_table(sources, options)
     elif chosen.table == "events":
         written = tables.events_table(sources, options, chosen.plot)
     else:
