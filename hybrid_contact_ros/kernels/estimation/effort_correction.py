@@ -38,7 +38,7 @@ class EffortCorrection(NamedTuple):
     unsure: Array  # (nv,), N m (N), of :func:`~.effort_errors.doubt_torques`
     late: Array  # (nv,), s, by which efforts come after the motion
     slow: Array  # (nv,), N m (N), measured efforts, low-passed
-    effort_rate: Array  # (RATES, nv), N m/s (N/s), where efforts are late: by the rows above
+    effort_rate: Array  # (RATES, nv), N m/s (N/s): RATE, USUAL_RATE and UNREST, where efforts are late
 
 
 @kernel

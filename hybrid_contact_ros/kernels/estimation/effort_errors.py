@@ -221,9 +221,10 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         remembered = math.exp(-step / _PUSH_MEMORY)
         learn_push(certain, remembered, noise, columns, left, errors.push[0])
         learn_push(certain, remembered, noise, columns, errors.left[REST], errors.push[1])
-    certain /= noise * max(1.0, odd / (_ODD * noise))  # what is odd is none of what is learned here
-    forget_certainty(noise, numbers, errors)
-    if not has_come_on(step, numbers):
+        certain /= max(1.0, odd / (_ODD * noise))  # what is odd is none of what is learned here
+        forget_certainty(noise, numbers, errors)
+    certain /= noise
+    if table.fixed or not has_come_on(step, numbers):  # a base that is bolted down carries what an arm takes up
         add_sample(certain, math.exp(-step / _MEMORY), found, table, trust, scratch, errors)
     numbers[SECONDS] += step
     if numbers[SECONDS] - numbers[SOLVED_AT] < _SOLVED_EVERY or numbers[SECONDS] < _LEARNED:
