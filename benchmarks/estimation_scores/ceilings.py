@@ -7,6 +7,7 @@ import numpy as np
 
 from benchmarks.estimation_scores.boosting import boost
 from benchmarks.estimation_scores.episodes import Array, Bools, Episode
+from benchmarks.estimation_scores.features import delayed
 from benchmarks.estimation_scores.scores import ModeScores, mode_scores
 
 _LAGS = (0.0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.04)  # s
@@ -21,10 +22,7 @@ def history(episode: Episode, weight: float) -> Array:
     time = episode.recording.time
     slide = np.linalg.norm(episode.velocity[:, :, :2], axis=2)
     now = np.stack([episode.gap, episode.velocity[:, :, 2], slide, episode.force[:, :, 2] / weight], axis=2)
-    columns = []
-    for lag in _LAGS:
-        then = np.maximum(np.searchsorted(time, time - lag + 1e-6, side="right") - 1, 0)
-        columns.append(now[then])
+    columns = delayed(time, now, _LAGS)
     loaded = np.where(episode.force[:, :, 2] > 0.002 * weight, np.arange(time.size)[:, None], -1)
     since = time[:, None] - time[np.maximum(np.maximum.accumulate(loaded, axis=0), 0)]
     columns.append(np.minimum(since, 0.1)[:, :, None])

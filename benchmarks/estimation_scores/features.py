@@ -61,6 +61,11 @@ def features(source: Source, model: RigidBodyModel, episode: Episode) -> dict[st
     return found
 
 
+def delayed(time: Array, now: Array, lags: tuple[float, ...]) -> list[Array]:
+    """``now`` (n, …) as it was so many seconds ago, of each lag; before the first sample, as in that."""
+    return [now[np.maximum(np.searchsorted(time, time - lag + 1e-6, side="right") - 1, 0)] for lag in lags]
+
+
 def _leg_force(rows: Array, bias: Array, base: int) -> float:
     """Normal force (N) that balances the joints of one leg: rows (3, nv) of the foot, normal first."""
     mine = np.flatnonzero(np.abs(rows[:, base:]).max(axis=0) > 1e-9) + base

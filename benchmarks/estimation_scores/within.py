@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.estimation_scores.boosting import boost
 from benchmarks.estimation_scores.episodes import Array, Episode, Source
-from benchmarks.estimation_scores.features import features
+from benchmarks.estimation_scores.features import delayed, features
 from benchmarks.estimation_scores.runs import Options, Runner
 from benchmarks.estimation_scores.scores import ModeScores, mode_scores
 from benchmarks.estimation_scores.tables import available, head, line
@@ -32,9 +32,7 @@ def past(time: Array, found: dict[str, Array]) -> Array:
     now = np.stack([found[name] for name in sorted(found)], axis=2)
     n, k, _ = now.shape
     others = np.stack([np.delete(now, i, axis=1).reshape(n, -1) for i in range(k)], axis=1)
-    both, columns = np.concatenate([now, others], axis=2), []
-    for lag in _LAGS:
-        columns.append(both[np.maximum(np.searchsorted(time, time - lag + 1e-9, side="right") - 1, 0)])
+    columns = delayed(time, np.concatenate([now, others], axis=2), _LAGS)
     columns.append(np.broadcast_to(np.arange(k, dtype=np.float64)[None, :, None], (n, k, 1)))
     return np.concatenate(columns, axis=2)
 

@@ -32,7 +32,7 @@ SCALE = np.r_[np.full(3, 0.01), 0.05, 0.04, 0.025, np.full(3, 0.05)]  # 1/N, 1/(
 def columns(needed, basis=None):
     basis = np.zeros((0, NV)) if basis is None else basis
     found = np.empty((PARTS, NV))
-    outside_columns(len(basis), SCALE, basis, np.r_[needed, np.zeros(NV - 3)], 0.8, np.empty(len(basis)), found)
+    outside_columns(len(basis), SCALE, basis, np.r_[needed, np.zeros(NV - 3)], 0.8, found)
     return found
 
 

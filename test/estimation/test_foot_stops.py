@@ -155,7 +155,7 @@ def test_what_strikes_the_ground_with_one_edge_of_a_sole_stops_the_other_edge_th
     held = sole(front, rear)
     assert held[after + 4 :, 1].all() and not held[after + 4 :, 0].any()
     assert sole(front, rear, link=(0, 1))[after + 4 :].all()  # another foot, on a step
-    assert sole(front, rear, plane=(0, 1))[after + 4 :].all()
+    assert sole(front, rear, plane=(0, 1), link=(0, 1))[after + 4 :].all()
 
 
 def test_a_sole_that_lands_nearly_flat_is_stopped_at_both_of_its_edges():

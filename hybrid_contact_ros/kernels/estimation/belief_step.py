@@ -273,9 +273,8 @@ def decide_closed(
         else:
             arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance and stopped[i] < 0.0
             closes = p > close_above
-            waits = closes and arriving
-            forces[i, ARRIVING] = max(forces[i, ARRIVING], -rate[i]) if waits else 0.0
-            arriving = arriving and not (waits and -rate[i] < _BRAKED * forces[i, ARRIVING])
+            forces[i, ARRIVING] = max(forces[i, ARRIVING], -rate[i]) if closes and arriving else 0.0
+            arriving = arriving and -rate[i] >= _BRAKED * forces[i, ARRIVING]
             evidence[i] = max(p - _DOUBT, 0.0) if closes or not arriving else 0.0
             closed[i] = 1 if closes and not arriving else 0
 

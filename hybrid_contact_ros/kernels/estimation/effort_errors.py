@@ -209,7 +209,7 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     take_off(found, scratch.basis, left, scratch.part)
     columns = errors.left[REST + 1 :]
     if not table.fixed:
-        outside_columns(found, table.scale, scratch.basis, trust.second[0], settled, scratch.part, columns)
+        outside_columns(found, table.scale, scratch.basis, trust.second[0], settled, columns)
     square = floor * floor
     for a in range(n):
         k = errors.joint[a]

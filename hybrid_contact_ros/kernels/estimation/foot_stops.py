@@ -76,7 +76,8 @@ def hold_stopped(
         dt: s since the last state. known: whether there are efforts. believed: whether the efforts of all limbs are.
         weight: in and out (m,), of the contact's forces. closed: (m,) uint8, of the last state.
         gap_on, gap_off, gap_sigma: m, velocity_sigma: m/s, of ActivationConfig.
-        plane_of: (m,) int64, negative for a joint limit. link_of: (m,) int64, the first contact of the same link.
+        plane_of: (m,) int64, negative for a joint limit. link_of: (m,) int64, the first contact of the same link
+            and plane.
         entry: (m,) int64, foothold or −1.
         rate: φ̇ (m,), m/s. rates: those of the last states, RateNoise, which has this one.
         memory: in and out, FootStops.
@@ -104,9 +105,8 @@ def hold_stopped(
             continue
         measured = gap[i] + shift[i]
         _follow(
-            i, dt, known, measured, gap_on, gap_off, gap_sigma, plane_of, link_of, entry, gap, shift_variance, rate,
-            rates, memory,
-        )  # fmt: skip
+            i, dt, known, measured, gap_on, gap_off, gap_sigma, link_of, entry, gap, shift_variance, rate, rates, memory
+        )
         stays = memory.stop_since[i] >= 0.0 and measured - memory.stop_floor[i] <= gap_on
         if memory.stop_since[i] < 0.0:
             memory.stop_doubted[i] = 0
@@ -132,9 +132,8 @@ def hold_stopped(
 
 @kernel
 def _follow(
-    i, dt, known, measured, gap_on, gap_off, gap_sigma, plane_of, link_of, entry, gap, shift_variance, rate, rates,
-    memory,
-):  # fmt: skip
+    i, dt, known, measured, gap_on, gap_off, gap_sigma, link_of, entry, gap, shift_variance, rate, rates, memory
+):
     """Begin, keep or end the stop of contact i."""
     if memory.stop_since[i] >= 0.0:
         memory.stop_since[i] += dt
@@ -143,7 +142,7 @@ def _follow(
         # What falls on, deeper than an impact presses a foot in, was not stopped: its leg shook, or it left an edge.
         deep = memory.stop_begun[i] - measured > gap_off + 0.5 * _STOPPING * memory.stop_speed[i]
         falls = deep and rate[i] < -_LOST
-        tilts = _tilts(i, memory.stop_floor[i], plane_of, link_of, memory)
+        tilts = _tilts(i, memory.stop_floor[i], link_of, memory)
         if risen or falls or tilts or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
             memory.stop_since[i] = -1.0
         return
@@ -151,20 +150,19 @@ def _follow(
     lost = peak + rate[i]
     near = max(_NEAR if known else _STEP, _DEVIATIONS * math.sqrt(max(shift_variance[i], 0.0)))
     least = _LOST + _NOISES * memory.stop_noise[i]
-    if lost <= least or peak <= _PART * _LOST or lost <= _PART * peak or abs(gap[i]) >= near:
-        return
-    if not _tilts(i, measured, plane_of, link_of, memory):
+    struck = lost > least and peak > _PART * _LOST and lost > _PART * peak and abs(gap[i]) < near
+    if struck and not _tilts(i, measured, link_of, memory):
         memory.stop_since[i] = 0.0
         memory.stop_begun[i] = memory.stop_floor[i] = measured
         memory.stop_speed[i] = lost
 
 
 @kernel
-def _tilts(i, height, plane_of, link_of, memory):
+def _tilts(i, height, link_of, memory):
     """Whether contact i, at ``height`` (m), is a point of a sole that strikes the ground with another one, tilted."""
     for j in range(link_of.shape[0]):
-        sole = link_of[j] == link_of[i] and plane_of[j] == plane_of[i]
-        if sole and memory.stop_since[j] >= 0.0 and height - memory.stop_floor[j] > _TILT:
+        stopped = link_of[j] == link_of[i] and memory.stop_since[j] >= 0.0
+        if stopped and height - memory.stop_floor[j] > _TILT:
             return True
     return False
 

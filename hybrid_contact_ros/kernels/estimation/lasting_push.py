@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
+from hybrid_contact_ros.kernels.estimation.contact_basis import take_off_rows
 
 _WRENCH = 6
 PARTS = _WRENCH + 4
 """Of what acts from outside: force and moment of a push, the part of the weight that is carried, and its moments."""
 CROSS, PUSH, FACTOR = PARTS, PARTS + 1, PARTS + 2
 """Rows of a push (22, 10): the normal matrix, its right side, the push in parts of the weight by levers, scratch."""
-SIGMA = 0.3  # of the weight, before anything was seen
+_SIGMA = 0.3  # of the weight, before anything was seen
 
 
 def no_push(count: int) -> NDArray[np.float64]:
@@ -32,14 +32,14 @@ def no_push(count: int) -> NDArray[np.float64]:
 
 
 @kernel
-def outside_columns(found, scale, basis, needed, settled, part, columns):
+def outside_columns(found, scale, basis, needed, settled, columns):
     """Write what contacts leave of a 1 of each part of a push on a robot whose base floats.
 
     Args:
         found, basis: of the contacts. scale: (nv,), into parts of the weight.
         needed: (nv,), low-passed, of which the first three are the force that carries and accelerates the robot, in the
             base's axes and parts of the weight. settled: answer of the low-pass to a 1.
-        part: scratch. columns: (PARTS, nv), out.
+        columns: (PARTS, nv), out.
     """
     for a in range(PARTS):
         for k in range(columns.shape[1]):
@@ -53,7 +53,7 @@ def outside_columns(found, scale, basis, needed, settled, part, columns):
             j, k = (a - _WRENCH) % 3, (a - _WRENCH + 1) % 3  # a load that is along the axis before these
             columns[a, 3 + j] = -needed[k] / settled * scale[3 + j] / scale[3]
             columns[a, 3 + k] = needed[j] / settled * scale[3 + k] / scale[3]
-        take_off(found, basis, columns[a], part)
+    take_off_rows(found, basis, columns, 0)
 
 
 @kernel
@@ -94,7 +94,7 @@ def _solve(noise, push):
         push[PUSH, a] = push[CROSS, a]
         for b in range(a + 1):
             factor[a, b] = push[a, b]
-        factor[a, a] += noise / (SIGMA * SIGMA)
+        factor[a, a] += noise / (_SIGMA * _SIGMA)
     if cholesky_factor(PARTS, 1e-12, factor, factor) == PARTS:
         cholesky_solve(PARTS, factor, push[PUSH])
     else:

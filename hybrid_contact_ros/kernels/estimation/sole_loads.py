@@ -81,8 +81,9 @@ def open_unborne(least_load, force_on, force_off, gain, link_of, pressing, eased
             if link_of[j] == i:
                 points += 1
                 laid += load[j]
-        ceased = borne_of_late(i, gain, link_of, pressing, eased) < _NONE * points * least_load
-        if points > 1 and laid < 0.5 * force_off and ceased:
+        if points < 2 or laid >= 0.5 * force_off:
+            continue
+        if borne_of_late(i, gain, link_of, pressing, eased) < _NONE * points * least_load:
             for j in range(m):
                 if link_of[j] == i:
                     load[j] = min(load[j], -_SURELY * force_on)
