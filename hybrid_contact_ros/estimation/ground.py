@@ -11,6 +11,7 @@ from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch
 from hybrid_contact_ros.kernels.estimation.ground_map import FOOTHOLDS, NUMBERS, GroundMap, GroundSettings
+from hybrid_contact_ros.kernels.estimation.met_ground import MET_COLUMNS
 from hybrid_contact_ros.kernels.estimation.stance import StanceMemory
 from hybrid_contact_ros.kernels.estimation.unrest import UNREST_COLUMNS
 
@@ -57,6 +58,7 @@ def stance_memory(m: int) -> StanceMemory:
         touched_height=np.zeros(m),
         touched_load=np.zeros(m),
         touched_lead=np.zeros(m),
+        met=np.full((m, MET_COLUMNS), -1.0),
         stance_start=np.zeros((m, 3)),
         travel=np.zeros((m, 3)),
         pressing=np.zeros(m),

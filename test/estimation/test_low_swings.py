@@ -71,7 +71,7 @@ def rest(rates, heights, weight, age=1.0):
     for rate, height in zip(rates, heights, strict=True):
         here = SimpleNamespace(gap_velocity=[rate], velocity_sigmas=[0.0])
         problem, ahead = SimpleNamespace(gap=[height]), SimpleNamespace(rate_offs=[0.0])
-        note_unrest.py_func(0, settings, DT, weight, problem, here, tracker, memory, ahead)
+        note_unrest.py_func(0, settings, DT, weight, 0.0, problem, here, tracker, memory, ahead)
     return here.velocity_sigmas[0]
 
 

@@ -6,6 +6,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
     CLOCKS_UNSUPPORTED,
+    SOFTNESS,
     add_foothold,
     fit,
     keep_foothold,
@@ -14,12 +15,11 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     remove_foothold,
     shift_all,
 )
+from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, below
 from hybrid_contact_ros.kernels.estimation.own_ground import roughness
 from hybrid_contact_ros.kernels.estimation.stance import FLIES, LOWEST, NOISES_LEFT, STRAYED, noise_left, smoothed
 from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
 
-GIVES_WAY = 0.003
-"""m: ground in which a foot sinks deeper than this is soft."""
 _DOUBT_OF_DEPTH = 0.2
 _TRAVEL = 0.02  # m: a foot that is still while the base moves this far stands. At the apex of a swing it is still, too,
 # for as long as it takes to fall by 2 mm; the base does not get that far meanwhile.
@@ -38,9 +38,8 @@ def enter(
 ):  # fmt: skip
     """Write contact i, which has been still for long enough, into the map; whether that adds a foothold."""
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
-    depth = memory.touched_height[i] - height
-    if loads > 0 and depth > GIVES_WAY:  # the next foot meets the ground where this one did
-        depth += max(memory.touched_lead[i], 0.0)
+    depth = sunk(i, loads, memory, map)
+    if depth > GIVES_WAY:  # the next foot meets the ground where this one did
         height, variance = height + depth, variance + (_DOUBT_OF_DEPTH * depth) ** 2
     if memory.entry[i] >= 0:
         keep_foothold(map, memory.entry[i], place, height, variance)
@@ -54,7 +53,8 @@ def enter(
     else:
         # A foot may hang still above the ground, and cannot be below it.
         believed = surprise <= 0.0 and surprise >= -_FURTHEST_UNLOADED
-        believed = believed or (stopped and abs(surprise) <= _FURTHEST)  # it does not hang where something stopped it
+        # It does not hang where something stopped it, or gave way under it.
+        believed = believed or ((stopped or depth > GIVES_WAY) and abs(surprise) <= _FURTHEST)
         gate = _GATE_ABOVE * roughness(i, place, map.map_contact, map.map_place, map.map_size) ** 2 + _GATE_AGAIN
         believed = believed or surprise * surprise <= gate * (spread + here.gap_sigmas[i] ** 2)
         travel = memory.travel[i, 0] ** 2 + memory.travel[i, 1] ** 2 + memory.travel[i, 2] ** 2
@@ -77,6 +77,16 @@ def enter(
     add_foothold(ahead.plane_of, map, memory.entry, i, place, height, variance)
     fit(ground, ahead.plane_of, map)
     return True
+
+
+@kernel
+def sunk(i, loads, memory, map):
+    """How far the ground has given way under contact i, m, since it met it; less than nothing where that is unknown."""
+    met = below(i, memory.stance_height[i], memory.met, map.map_numbers[SOFTNESS:])
+    if loads > 0:
+        depth = memory.touched_height[i] - memory.stance_height[i]
+        return max(depth + max(memory.touched_lead[i], 0.0) if depth > GIVES_WAY else depth, met)
+    return met
 
 
 @kernel

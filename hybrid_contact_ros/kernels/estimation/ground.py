@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.footholds import GIVES_WAY, enter, forget_above
+from hybrid_contact_ros.kernels.estimation.footholds import enter, forget_above, sunk
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
     CLOCKS_UNSUPPORTED,
     FITTED_AT,
     LOADED_AT,
+    SOFTNESS,
     TIME,
     fit,
     forget,
@@ -28,6 +29,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     shift_all,
 )
 from hybrid_contact_ros.kernels.estimation.hanging import LOWERED
+from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, HEIGHT, SINCE, follows, meet_ground
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE, has_settled
 from hybrid_contact_ros.kernels.estimation.observed_forces import (
     REGULARISATION_OF_ALL,
@@ -76,7 +78,7 @@ class GroundScratch(NamedTuple):
 
 @kernel
 def learn_ground(
-    settings, ground, given, believed, weight, velocity, idle, noise, stopped, robot, problem, here, tracker, observer,
+    settings, ground, given, believed, weight, velocity, idle, rates, stopped, robot, problem, here, tracker, observer,
     solver, scratch, memory, map, ahead,
 ):  # fmt: skip
     """Learn from this state where the ground is, subtract the offset from the gaps, and widen their deviations.
@@ -86,7 +88,7 @@ def learn_ground(
         velocity: (nv,), that of a floating base first (m/s, its own axes): a foot that is still while the base moves
             on does not hang from it. idle: (m,), whether the contact does not press for certain
             (:mod:`.hanging`): it does not stand, and is more than ``gap_off`` over the ground.
-        noise: (m,), m/s, of the rates of gaps; nothing is as still as that. stopped: (m,), s since an impact stopped
+        rates: of the gaps, RateNoise, until the state before; nothing is stiller than their noise. stopped: (m,), s since an impact stopped
             the contact, negative where none did.
     """
     m = problem.gap.shape[0]
@@ -117,18 +119,26 @@ def learn_ground(
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
+        noise = rates.noise_sigma[i]
         note_travel(i, given.dt, settings.floating_base, velocity, memory)
+        if loads >= 0 and not given.first and given.dt > 0.0:
+            meet_ground(
+                i, given.dt, problem.gap[i], here.gap_velocity[i], noise, tracker.closed[i], memory.entry[i] >= 0, rates,
+                memory.met, numbers[SOFTNESS:],
+            )  # fmt: skip
+        elif given.first:
+            memory.met[i, SINCE] = -1.0
         if idle[i]:
             leave(i, memory)
             if idle[i] == LOWERED:
                 forget_above(ground, i, ahead.under[i], problem.gap[i], ahead.plane_of, memory.entry, map)
             start_anew(i, problem, here, memory, ahead)  # once it presses, where it hung before tells nothing
         elif ahead.plane_of[i] >= 0 and follow_stance(
-            i, loads, settings.gain, noise[i], ground, given, problem, here, tracker, memory, ahead
+            i, loads, settings.gain, noise, ground, given, problem, here, tracker, memory, ahead
         ):
             held = stopped[i] >= 0.0
             added = enter(
-                i, loads, held, settings.floating_base, noise, ground, given, problem, here, scratch.vectors[0], memory,
+                i, loads, held, settings.floating_base, rates.noise_sigma, ground, given, problem, here, scratch.vectors[0], memory,
                 map, ahead,
             )  # fmt: skip
             changed = changed or added
@@ -138,7 +148,7 @@ def learn_ground(
         ahead.rate_offs[i] = settings.velocity_tolerance
         ahead.gap_offs[i] = settings.gap_off
         if ahead.plane_of[i] >= 0:
-            note_unrest(i, settings, given.dt, weight[i], problem, here, tracker, memory, ahead)
+            note_unrest(i, settings, given.dt, weight[i], follows(i, problem.gap[i], memory.met, numbers[SOFTNESS:]), problem, here, tracker, memory, ahead)
             apply_ground(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
             if idle[i] and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND
@@ -193,7 +203,7 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
     for i in range(problem.gap.shape[0]):
         if memory.entry[i] >= 0:
             supported = True
-            soft = loads > 0 and memory.touched_height[i] - memory.stance_height[i] > GIVES_WAY
+            soft = sunk(i, loads, memory, map) > GIVES_WAY
             gives_way = gives_way or soft
             if soft or abs(memory.point_velocity[i, 0]) > ground.still_speed:
                 up, down = 0.0, 0.0  # what moves here is not the base alone
@@ -216,6 +226,7 @@ def _note_drift(loads, ground, dt, problem, tracker, memory, map):
     for i in range(problem.gap.shape[0]):
         memory.stance_height[i] += step
         memory.touched_height[i] += step
+        memory.met[i, HEIGHT] += step
 
 
 @kernel
@@ -230,6 +241,8 @@ def apply_ground(i, loads, settings, ground, given, problem, here, tracker, memo
         wanted, variance = memory.stance_height[i], memory.stance_variance[i]
         if loads > 0:  # the ground is wherever it bears the foot
             wanted = max(wanted, measured - settings.gap_on)
+        elif sunk(i, loads, memory, map) > GIVES_WAY:
+            wanted = memory.met[i, HEIGHT]
     else:
         wanted, variance = predict(ground, ahead.plane_of, map, i, ahead.under[i], ahead.map_row)
     here.gap_sigmas[i] = math.sqrt(here.gap_sigmas[i] ** 2 + variance)

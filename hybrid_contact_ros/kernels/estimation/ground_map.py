@@ -22,10 +22,10 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 FOOTHOLDS = 24
 """That are remembered at most."""
 TIME, LOADED_AT, FITTED_AT, CLOCKS_UNSUPPORTED, BASE_VARIANCE, STEP_VARIANCE, PLANE_VARIANCE, SLOPE_VARIANCE = range(8)
-NEW, MISSED = 8, 9
-NUMBERS = 10
+NEW, MISSED, SOFTNESS = 8, 9, 10
+NUMBERS = 11
 """Of ``map_numbers``: s, s, s, s, m², m², m², 1; how many new footholds there were lately, and the sum of squares (m²)
-of how far they were from what was expected."""
+of how far they were from what was expected; and on which part of them feet sank in (:mod:`.met_ground`)."""
 _LATELY = 12.0  # footholds that this is of
 _BEFORE = 4.0  # as many, which is what a height that nobody has touched counts for
 _MERGED = 0.03  # m: a foothold takes the place of those nearer than this

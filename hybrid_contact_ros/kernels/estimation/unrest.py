@@ -19,14 +19,14 @@ _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 
 
 @kernel
-def note_unrest(i, settings, dt, weight, problem, here, tracker, memory, ahead):
+def note_unrest(i, settings, dt, weight, follows, problem, here, tracker, memory, ahead):
     """Learn how much the gap of contact i moves while it stands, where it should not; a rate of that size speaks for
     nothing.
 
     A contact that is thought to be closed may have left: its rate is that of a swing then, and to learn it would keep
     all later ones closed. Where the force on it is not believed (``weight``), only motions to and fro are unrest: twice
     the smaller one of the mean squares up and down. A foot that leaves has gone up, and one that sinks in soft ground
-    goes down after its touchdown. What comes down from above where it stood does not.
+    goes down after its touchdown. ``follows``: m/s, how fast ground that has given way comes up again. What comes down from above where it stood does not.
     """
     unrest, rate = memory.unrest[i], here.gap_velocity[i]
     lag = 1.0 - math.exp(-dt / _TIME)
@@ -38,5 +38,6 @@ def note_unrest(i, settings, dt, weight, problem, here, tracker, memory, ahead):
     if unrest[CLOSED_FOR] > _STOPPED and (unrest[CLOSED_FOR] < _SUNK or low):
         unrest[DOWN] += lag * (min(rate, 0.0) ** 2 - unrest[DOWN])
     square = unrest[ALL] if weight >= BELIEVED else min(unrest[ALL], 2.0 * min(unrest[UP], unrest[DOWN]))
+    square = max(square, follows * follows)
     here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + square)
     ahead.rate_offs[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(square))

@@ -135,7 +135,7 @@ def update(
     friction_time_to_slip, friction_warning,
     # stance memory:
     point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
-    touched_height, touched_load, touched_lead, stance_start, travel, pressing, eased, pulling, entry, shift,
+    touched_height, touched_load, touched_lead, met, stance_start, travel, pressing, eased, pulling, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_fitted, map_numbers,
@@ -244,7 +244,7 @@ def update(
     )  # fmt: skip
     stance = StanceMemory(
         point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
-        touched_height, touched_load, touched_lead, stance_start, travel, pressing, eased, pulling, entry, shift,
+        touched_height, touched_load, touched_lead, met, stance_start, travel, pressing, eased, pulling, entry, shift,
     )  # fmt: skip
     footholds = GroundMap(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
@@ -321,6 +321,7 @@ def update(
     if trusted and gain > 0.0:
         weigh_motions(flat_rows.shape[0], L, half, flat_rows, doubt, weighing, motions, products)
     # Learn where the ground is; gaps are over that ground from here on.
+    rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     note_lowering(dt, believed or not floating_base, plane_of, closed, point_velocity, hang)
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     if learn and felt:
@@ -330,7 +331,7 @@ def update(
         )  # fmt: skip
     else:
         learn_ground(
-            settings, ground_settings, given, believed, weight, velocity, hang_idle, noise_sigma, stop_since, robot,
+            settings, ground_settings, given, believed, weight, velocity, hang_idle, rate_noise, stop_since, robot,
             problem, here, tracker, observer, solver, scratch, stance, footholds, ground,
         )  # fmt: skip
     known_surfaces(surface_sigma, map_contact, map_place, map_size, under, unrest, noise_sigma, own)
@@ -342,7 +343,6 @@ def update(
             weight[i] = 0.0
         believed = False
     # Widen the tolerance of rates by their noise, for contacts whose forces are not known.
-    rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     learn_rate_noise(dt, gap_velocity, rate_noise)
     tolerate_rate_noise(weight, rate_noise, rate_offs, velocity_sigmas)
     # Hold in contact what an impact has stopped, and put the ground there, where no forces are known.

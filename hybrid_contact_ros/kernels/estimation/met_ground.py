@@ -1,0 +1,120 @@
+"""Where ground that gives way met a foot, by its motion alone.
+
+Where no force tells when a foot is borne, a foot is seen to stand once it is still. Ground that gives way stops it by
+and by, some millimetres lower than where it met it, and the next foot meets the ground where this one did. A leg that
+swings changes its acceleration smoothly; the ground does so at once. A foot that falls, and is within a few
+milliseconds slower than a straight line through its rates before them says, has met something where it began to be.
+"""
+
+from __future__ import annotations
+
+import math
+
+from hybrid_contact_ros.kernels.compiling import kernel
+
+HEIGHT, SINCE, SPEED, DEPTH = range(4)
+"""Columns of ``StanceMemory.met``: m, where the contact met the ground; s since it did, negative where that is not
+known; m/s, how fast it fell; and m, how deep it has sunk in since."""
+MET_COLUMNS = 4
+GIVES_WAY = 0.003
+"""m: ground in which a foot sinks deeper than this is soft."""
+_RECENT, _BEFORE, _STATES = 0.005, 0.02, 4  # s, s: the line is that of the rates before the last ones; states at least
+_FALLS, _LOST, _PART, _NOISES = 0.1, 0.1, 0.25, 6.0  # m/s, m/s, part of the speed, deviations: what is lost at least
+_BEGUN = 0.25  # part of what is lost, which is lost once it begins
+_RECOVERS, _SINKS = 0.04, 0.02  # s
+_STOPS, _FALLS_ON = 0.02, 0.7  # s, part of the speed: what has fallen on for so long has met nothing
+# s, after which a foot has sunk in if it ever does; how much one such time tells, and from which share on ground is soft
+_TELLS, _LEARNS, _SOFT = 0.06, 0.2, 0.4
+_LEFT, _DEEPEST, _LONGEST = 0.005, 0.05, 0.4  # m above, m below, and s, until which the ground is where it was met
+
+
+@kernel
+def meet_ground(i, dt, height, rate, noise, closed, stays, rates, met, softness):
+    """Follow contact i, whose measured gap is ``height``, m, and whose rate has this ``noise``, m/s.
+
+    Args:
+        closed: whether it was closed at the state before. stays: whether it stands on a known foothold. rates: those of the states before, RateNoise.
+        met: (m, MET_COLUMNS), softness: (1,), in and out: the share of the last footholds on which feet sank in.
+    """
+    if met[i, SINCE] >= 0.0:
+        before = met[i, SINCE]
+        met[i, SINCE] += dt
+        met[i, DEPTH] = max(met[i, DEPTH], met[i, HEIGHT] - height)
+        left = height > met[i, HEIGHT] + _LEFT or height < met[i, HEIGHT] - _DEEPEST
+        late = not stays and met[i, SINCE] > _LONGEST
+        falls = met[i, SINCE] > _STOPS and -rate > _FALLS_ON * met[i, SPEED]
+        falls = falls and met[i, HEIGHT] - height > _FALLS_ON * met[i, SPEED] * met[i, SINCE]
+        if before <= _TELLS < met[i, SINCE]:
+            soft = met[i, HEIGHT] - height > GIVES_WAY  # what an impact presses in comes up again
+            if closed:
+                softness[0] += _LEARNS * ((1.0 if soft else 0.0) - softness[0])
+            late = late or not soft
+        if left or late or falls:
+            met[i, SINCE] = -1.0
+        return
+    if rate > 0.0 or stays:
+        return
+    value, slope, spread = _line(i, dt, rates)
+    lost = rate - value
+    least = max(_LOST, _PART * -value, _NOISES * noise * math.sqrt(1.0 + spread))
+    if not lost > least or value > -_FALLS:
+        return
+    height -= 0.5 * dt * rate
+    kept, count = rates.noise_rates.shape[0], rates.noise_count
+    here = (count[1] - 1) % kept
+    for back in range(count[0]):
+        k, before = (here - back) % kept, (here - back - 1) % kept
+        age = dt + rates.noise_times[here] - rates.noise_times[k]
+        if rates.noise_rates[k, i] - (value - slope * age) < _BEGUN * lost:
+            met[i, HEIGHT] = height - 0.5 * (dt if back == 0 else 0.0) * rates.noise_rates[k, i]
+            met[i, SINCE] = age
+            met[i, DEPTH] = 0.0
+            met[i, SPEED] = -rates.noise_rates[k, i]
+            return
+        step = rates.noise_times[k] - rates.noise_times[before] if back + 1 < count[0] else 0.0
+        height -= 0.5 * (step + (dt if back == 0 else 0.0)) * rates.noise_rates[k, i]
+
+
+
+@kernel
+def below(i, height, met, softness):
+    """How far the ground has given way under contact i, at ``height``, m, since it met it; less than nothing where that
+    is unknown, or ground does not do that here."""
+    return met[i, HEIGHT] - height if met[i, SINCE] >= 0.0 and softness[0] > _SOFT else -1.0
+
+
+@kernel
+def follows(i, height, met, softness):
+    """How fast contact i, at ``height``, m, may move in ground that gives way and bears it, m/s: as fast as what is left
+    of the speed with which it met it, and as fast as the ground comes up again."""
+    depth = below(i, height, met, softness)
+    if depth <= 0.0:
+        return 0.0
+    comes_up = depth / _RECOVERS if met[i, DEPTH] > GIVES_WAY else 0.0
+    return max(comes_up, met[i, SPEED] * math.exp(-met[i, SINCE] / _SINKS))
+
+
+@kernel
+def _line(i, dt, rates):
+    """The straight line through the rates of contact i before the last ones: its value now, its slope, and the variance
+    of the value by that of a rate; a value of zero where there are too few."""
+    kept, count = rates.noise_rates.shape[0], rates.noise_count
+    here = (count[1] - 1) % kept
+    n, age_sum, square_sum, rate_sum, cross_sum = 0, 0.0, 0.0, 0.0, 0.0
+    for back in range(count[0]):
+        k = (here - back) % kept
+        age = dt + rates.noise_times[here] - rates.noise_times[k]
+        if age > _RECENT + _BEFORE:
+            break
+        if age >= _RECENT:
+            n += 1
+            age_sum += age
+            square_sum += age * age
+            rate_sum += rates.noise_rates[k, i]
+            cross_sum += age * rates.noise_rates[k, i]
+    det = n * square_sum - age_sum * age_sum
+    if n < _STATES or det <= 0.0:
+        return 0.0, 0.0, 0.0
+    value = (square_sum * rate_sum - age_sum * cross_sum) / det
+    slope = -(n * cross_sum - age_sum * rate_sum) / det
+    return value, slope, square_sum / det
