@@ -119,6 +119,7 @@ def ground_scratch(model: RigidBodyModel) -> GroundScratch:
         shift_variance=np.zeros(m),
         surfaces=np.ones(m),
         own=np.ones(m),
+        quiet=np.zeros(m),
         rate_offs=np.zeros(m),
         gap_offs=np.zeros(m),
     )

@@ -26,7 +26,7 @@ SOFT = np.ones(1)
 
 def landing(speed: float, brakes: float, depth: float, tail: float = 0.2) -> np.ndarray:
     """Heights (m) of a foot that lands at :data:`LANDS` with this speed (m/s), which its leg has slowed down by
-    ``brakes`` (m/s²), and sinks in by ``depth`` (m), ever more slowly; it comes up again by 1 mm within ``tail`` (s)."""
+    ``brakes`` (m/s²), and sinks in by ``depth`` (m), ever more slowly; it comes up by 1 mm within ``tail`` (s)."""
     t = np.arange(0.0, LANDS + tail, DT)
     falls = speed * (LANDS - t) + 0.5 * brakes * (LANDS - t) ** 2
     sinks = -depth * (1.0 - np.exp(-np.maximum(t - LANDS, 0.0) * speed / depth)) + 0.005 * np.maximum(t - LANDS, 0.0)

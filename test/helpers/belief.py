@@ -14,7 +14,7 @@ CONFIG = BeliefConfig()
 WEIGHT = 160.0
 SHARE = WEIGHT / 4
 SURFACE = CONFIG.gap_sigma
-MEASURED = ("gap", "gap_sigmas", "surfaces", "own", "rate", "rate_sigmas", "spread", "slide", "load", "force")
+MEASURED = ("gap", "gap_sigmas", "surfaces", "own", "rate", "rate_sigmas", "spread", "slide", "quiet", "load", "force")
 
 
 class Belief:
@@ -33,7 +33,7 @@ class Belief:
             r.kind[:], r.times[:] = kind, times
         given = evidence(m, **state)
         contact_belief(
-            *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:15],
+            *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:16],
             given.force_covariance, given.doubt, given.force_weight, given.stood, given.late, r.belief, r.kind, r.times,
             r.held, r.forces, r.transition, r.single, r.joint, r.L, r.x, self.beside, r.probability,
         )  # fmt: skip
@@ -54,6 +54,7 @@ def evidence(
         "rate_sigmas": 0.02,
         "spread": 0.0,
         "slide": 0.0,
+        "quiet": 0.0,
     }
     values |= {"load": SHARE, "force": SHARE} | state
     arrays = {name: np.broadcast_to(np.asarray(values[name], float), m).copy() for name in MEASURED}

@@ -102,6 +102,7 @@ class BeliefInput(NamedTuple):
     rate_sigmas: Array  # (m,), m/s
     spread: Array  # (m,), (m/s)², measured noise of the velocity of closed contacts
     slide: Array  # (m,), m/s, speed along the surface
+    quiet: Array  # (m,), (m/s)², by which rates of a contact that rests vary less than that (:mod:`.unrest`)
     load: Array  # (m,), N, of the model's mode
     force: Array  # (m,), N, observed normal forces if all contacts could push
     force_covariance: Array  # (m, m), N²
@@ -247,7 +248,8 @@ def single_likelihoods(i, settings, given, held, forces, out):
     closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
     quick = effective(given.dt, given.first, s.velocity_correlation)
     measured = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i])  # what moves has this noise as well
-    noise, slip = measured + s.rest_speed * s.rest_speed, measured + s.slip_speed * s.slip_speed
+    noise = max(measured + s.rest_speed * s.rest_speed - given.quiet[i], given.spread[i])
+    slip = measured + s.slip_speed * s.slip_speed
     rate, slide = given.rate[i] * given.rate[i], given.slide[i] * given.slide[i]
     wide, along = measured + s.swing_speed * s.swing_speed, measured + s.swing_slide * s.swing_slide
     if noise > _DROWNED * s.swing_speed * s.swing_speed:

@@ -83,15 +83,15 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, unsure, late, surfaces, own, every, plane_of, stopped, problem,
-    here, tracker, observer, solver, scratch, belief, beside, sensed, out,
+    use, belief_settings, settings, given, believed, unsure, late, surfaces, own, quiet, every, plane_of, stopped,
+    problem, here, tracker, observer, solver, scratch, belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
     Args: use: BeliefUse. belief_settings: BeliefSettings. unsure: of :func:`~.free_forces.free_forces`.
         late: s, by which efforts are for certain.
-        surfaces, own: (m,), m, of GroundScratch. plane_of: (m,) int64, negative for a joint limit.
+        surfaces, own: (m,), m, quiet: (m,), (m/s)², of GroundScratch. plane_of: (m,) int64, negative for a joint limit.
         stopped: (m,), s since an impact stopped the contact, negative where none has. belief: in and out, BeliefRecord.
         beside: (m, COLUMNS), of :func:`~.sensor_likelihoods.sense`, and ``sensed``, whether foot sensors say enough
         without forces.
@@ -124,9 +124,9 @@ def believe(
         s.load_correlation, max(s.force_correlation, b.averaging[SPAN]), s.touchdown_rate,
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, own,
-        here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, b.load, b.force, b.covariance,
-        b.doubt, b.weight, tracker.closed, late, b.belief, b.kind, b.times, b.held, b.forces, b.transition, b.single,
-        b.joint, b.L, b.x, beside, b.probability,
+        here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, quiet, b.load, b.force,
+        b.covariance, b.doubt, b.weight, tracker.closed, late, b.belief, b.kind, b.times, b.held, b.forces,
+        b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)

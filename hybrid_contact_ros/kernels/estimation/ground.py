@@ -72,6 +72,7 @@ class GroundScratch(NamedTuple):
     shift_variance: Array  # (m,), m²
     surfaces: Array  # (m,), m, of ``own`` where efforts are not believed, and else that of ground nobody has stepped on
     own: Array  # (m,), m, of :func:`~.own_ground.known_surfaces`
+    quiet: Array  # (m,), (m/s)², by which rates at rest vary less than is configured: of :func:`~.unrest.quiet_rates`
     rate_offs: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
     gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
 
@@ -88,8 +89,8 @@ def learn_ground(
         velocity: (nv,), that of a floating base first (m/s, its own axes): a foot that is still while the base moves
             on does not hang from it. idle: (m,), whether the contact does not press for certain
             (:mod:`.hanging`): it does not stand, and is more than ``gap_off`` over the ground.
-        rates: of the gaps, RateNoise, until the state before; nothing is stiller than their noise. stopped: (m,), s since an impact stopped
-            the contact, negative where none did.
+        rates: of the gaps, RateNoise, until the state before; nothing is stiller than their noise.
+        stopped: (m,), s since an impact stopped the contact, negative where none did.
     """
     m = problem.gap.shape[0]
     if not ground.learn or m == 0:
@@ -123,8 +124,8 @@ def learn_ground(
         note_travel(i, given.dt, settings.floating_base, velocity, memory)
         if loads >= 0 and not given.first and given.dt > 0.0:
             meet_ground(
-                i, given.dt, problem.gap[i], here.gap_velocity[i], noise, tracker.closed[i], memory.entry[i] >= 0, rates,
-                memory.met, numbers[SOFTNESS:],
+                i, given.dt, problem.gap[i], here.gap_velocity[i], noise, tracker.closed[i], memory.entry[i] >= 0,
+                rates, memory.met, numbers[SOFTNESS:],
             )  # fmt: skip
         elif given.first:
             memory.met[i, SINCE] = -1.0
@@ -138,8 +139,8 @@ def learn_ground(
         ):
             held = stopped[i] >= 0.0
             added = enter(
-                i, loads, held, settings.floating_base, rates.noise_sigma, ground, given, problem, here, scratch.vectors[0], memory,
-                map, ahead,
+                i, loads, held, settings.floating_base, rates.noise_sigma, ground, given, problem, here,
+                scratch.vectors[0], memory, map, ahead,
             )  # fmt: skip
             changed = changed or added
     if changed or numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD:
@@ -148,7 +149,8 @@ def learn_ground(
         ahead.rate_offs[i] = settings.velocity_tolerance
         ahead.gap_offs[i] = settings.gap_off
         if ahead.plane_of[i] >= 0:
-            note_unrest(i, settings, given.dt, weight[i], follows(i, problem.gap[i], memory.met, numbers[SOFTNESS:]), problem, here, tracker, memory, ahead)
+            may_move = follows(i, problem.gap[i], memory.met, numbers[SOFTNESS:])
+            note_unrest(i, settings, given.dt, weight[i], may_move, problem, here, tracker, memory, ahead)
             apply_ground(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
             if idle[i] and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND

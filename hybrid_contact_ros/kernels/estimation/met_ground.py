@@ -23,7 +23,7 @@ _FALLS, _LOST, _PART, _NOISES = 0.1, 0.1, 0.25, 6.0  # m/s, m/s, part of the spe
 _BEGUN = 0.25  # part of what is lost, which is lost once it begins
 _RECOVERS, _SINKS = 0.04, 0.02  # s
 _STOPS, _FALLS_ON = 0.02, 0.7  # s, part of the speed: what has fallen on for so long has met nothing
-# s, after which a foot has sunk in if it ever does; how much one such time tells, and from which share on ground is soft
+# s, after which a foot has sunk in if it ever does; how much that tells of the next; a share that makes ground soft
 _TELLS, _LEARNS, _SOFT = 0.06, 0.2, 0.4
 _LEFT, _DEEPEST, _LONGEST = 0.005, 0.05, 0.4  # m above, m below, and s, until which the ground is where it was met
 
@@ -33,7 +33,8 @@ def meet_ground(i, dt, height, rate, noise, closed, stays, rates, met, softness)
     """Follow contact i, whose measured gap is ``height``, m, and whose rate has this ``noise``, m/s.
 
     Args:
-        closed: whether it was closed at the state before. stays: whether it stands on a known foothold. rates: those of the states before, RateNoise.
+        closed: whether it was closed at the state before. stays: whether it stands on a known foothold.
+        rates: those of the states before, RateNoise.
         met: (m, MET_COLUMNS), softness: (1,), in and out: the share of the last footholds on which feet sank in.
     """
     if met[i, SINCE] >= 0.0:
@@ -75,7 +76,6 @@ def meet_ground(i, dt, height, rate, noise, closed, stays, rates, met, softness)
         height -= 0.5 * (step + (dt if back == 0 else 0.0)) * rates.noise_rates[k, i]
 
 
-
 @kernel
 def below(i, height, met, softness):
     """How far the ground has given way under contact i, at ``height``, m, since it met it; less than nothing where that
@@ -85,8 +85,8 @@ def below(i, height, met, softness):
 
 @kernel
 def follows(i, height, met, softness):
-    """How fast contact i, at ``height``, m, may move in ground that gives way and bears it, m/s: as fast as what is left
-    of the speed with which it met it, and as fast as the ground comes up again."""
+    """How fast contact i, at ``height``, m, may move in ground that gives way and bears it, m/s: as fast as what is
+    left of the speed with which it met it, and as fast as the ground comes up again."""
     depth = below(i, height, met, softness)
     if depth <= 0.0:
         return 0.0

@@ -7,14 +7,17 @@ import math
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 
-ALL, UP, DOWN, CLOSED_FOR = range(4)
+ALL, UP, DOWN, CLOSED_FOR, QUIET = range(5)
 """Columns of ``StanceMemory.unrest``: mean squares of the gap's rate while the contact stands, (m/s)²: of all rates, of
-those that are positive, and, from its touchdown on, of those that are negative; for how long it has been closed, s."""
-UNREST_COLUMNS = 4
+those that are positive, and, from its touchdown on, of those that are negative; for how long it has been closed, s;
+and the size that four of five rates are below, m/s, zero until some were seen."""
+UNREST_COLUMNS = 5
 _TIME = 0.2  # s
 _LANDED = 0.05  # s, after which the ringing of an impact is over
 _STOPPED, _SUNK = 0.02, 0.12  # s after a touchdown: a foot on rigid ground has stopped, one on soft ground has sunk
 _RISEN = 0.002  # m: what comes down from higher had left
+_BELOW, _SIZE, _STILLEST = 0.8, 1.28, 0.005  # of rates, deviations, m/s: four of five normal rates are below these
+_CALM = 1.5  # times the measured size: not all rates are normal
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 
 
@@ -26,7 +29,8 @@ def note_unrest(i, settings, dt, weight, follows, problem, here, tracker, memory
     A contact that is thought to be closed may have left: its rate is that of a swing then, and to learn it would keep
     all later ones closed. Where the force on it is not believed (``weight``), only motions to and fro are unrest: twice
     the smaller one of the mean squares up and down. A foot that leaves has gone up, and one that sinks in soft ground
-    goes down after its touchdown. ``follows``: m/s, how fast ground that has given way comes up again. What comes down from above where it stood does not.
+    goes down after its touchdown. What comes down from above where it stood does not. ``follows``: m/s, how fast a
+    foot moves in ground that gives way.
     """
     unrest, rate = memory.unrest[i], here.gap_velocity[i]
     lag = 1.0 - math.exp(-dt / _TIME)
@@ -34,6 +38,9 @@ def note_unrest(i, settings, dt, weight, follows, problem, here, tracker, memory
     if memory.entry[i] >= 0 and memory.standing[i] > _LANDED and tracker.closed[i]:
         unrest[ALL] += lag * (rate * rate - unrest[ALL])
         unrest[UP] += lag * (max(rate, 0.0) ** 2 - unrest[UP])
+        size = unrest[QUIET] if unrest[QUIET] > 0.0 else settings.velocity_tolerance
+        step = _BELOW if abs(rate) > size else _BELOW - 1.0
+        unrest[QUIET] = min(max(size * math.exp(dt / _TIME * step), _STILLEST), settings.velocity_tolerance)
     low = memory.entry[i] >= 0 and problem.gap[i] - memory.stance_height[i] < _RISEN
     if unrest[CLOSED_FOR] > _STOPPED and (unrest[CLOSED_FOR] < _SUNK or low):
         unrest[DOWN] += lag * (min(rate, 0.0) ** 2 - unrest[DOWN])
@@ -41,3 +48,16 @@ def note_unrest(i, settings, dt, weight, follows, problem, here, tracker, memory
     square = max(square, follows * follows)
     here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + square)
     ahead.rate_offs[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(square))
+
+
+@kernel
+def quiet_rates(rest_speed, weight, rate, sigmas, unrest, quiet):
+    """Write by how much the variance of a ``rate`` (m,), m/s, is less, at a contact that rests, than that of its noise,
+    ``sigmas`` (m,), m/s, as it is configured, and of ``rest_speed``, m/s: quiet (m,), (m/s)². It tells when a foot
+    leaves, where forces do not, by their ``weight`` (m,): zero of one that comes down, or has just landed."""
+    for i in range(quiet.shape[0]):
+        quiet[i] = 0.0
+        landed = 0.0 < unrest[i, CLOSED_FOR] <= _LANDED
+        if weight[i] < BELIEVED and rate[i] > 0.0 and unrest[i, QUIET] > 0.0 and not landed:
+            measured = (_CALM * unrest[i, QUIET] / _SIZE) ** 2
+            quiet[i] = max(sigmas[i] ** 2 + rest_speed * rest_speed - measured, 0.0)

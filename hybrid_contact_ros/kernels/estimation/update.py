@@ -40,6 +40,7 @@ from hybrid_contact_ros.kernels.estimation.stride_course import StrideCourse
 from hybrid_contact_ros.kernels.estimation.stride_step import learn_events, weigh_events
 from hybrid_contact_ros.kernels.estimation.sure_events import events_to_learn
 from hybrid_contact_ros.kernels.estimation.told_events import LogMemory, note_impacts, tell_events
+from hybrid_contact_ros.kernels.estimation.unrest import quiet_rates
 from hybrid_contact_ros.kernels.estimation.update_flags import flag
 from hybrid_contact_ros.kernels.estimation.update_records import (
     NEXT_EVENT,
@@ -171,7 +172,7 @@ def update(
     basis, values, touching, sliding, load, b, weighed, slip_acceleration, expected, estimates, vectors, bytes,
     integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products, weighing,
     # ground scratch:
-    map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, rate_offs, gap_offs,
+    map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, quiet, rate_offs, gap_offs,
     # engine out:
     backed, event_times,
     # lists:
@@ -281,7 +282,7 @@ def update(
         integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products, weighing,
     )  # fmt: skip
     ground = GroundScratch(
-        map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, rate_offs, gap_offs
+        map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, quiet, rate_offs, gap_offs
     )
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
@@ -321,6 +322,7 @@ def update(
     if trusted and gain > 0.0:
         weigh_motions(flat_rows.shape[0], L, half, flat_rows, doubt, weighing, motions, products)
     # Learn where the ground is; gaps are over that ground from here on.
+    quiet_rates(belief_rest_speed, weight, gap_velocity, velocity_sigmas, unrest, quiet)
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     note_lowering(dt, believed or not floating_base, plane_of, closed, point_velocity, hang)
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
@@ -378,7 +380,7 @@ def update(
     )  # fmt: skip
     doubt_torques(velocity, effort, table, error_numbers, correction)
     decided = believe(
-        use, belief_settings, settings, given, believed, unsure, latest(late), surfaces, own, every, plane_of,
+        use, belief_settings, settings, given, believed, unsure, latest(late), surfaces, own, quiet, every, plane_of,
         stop_since, problem, here, tracker, observer, solver, scratch, belief, sensor_beside,
         sensed and sensors_decide, out,
     )  # fmt: skip
