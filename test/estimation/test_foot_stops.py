@@ -70,6 +70,34 @@ def test_a_foot_that_is_stopped_far_from_the_ground_touches_nothing():
     assert not follow(heights)[0].any()
 
 
+@pytest.mark.parametrize("ground", [0.08, 0.12])
+@pytest.mark.parametrize("known", [True, False])
+def test_a_high_step_has_stopped_a_foot_that_rests_at_once(ground, known):
+    """A step of 8 cm that nobody had stepped on was told 86 ms late, of a foot at rest."""
+    heights, _, after = landing(ground, 1.0, rest=0.1)
+    held, told, _, _ = follow(heights, known=known)
+    assert not held[: after + 6].any() and held[after + 12 :].all()
+    assert np.abs(told[after + 12 :]).max() < 0.001
+
+
+@pytest.mark.parametrize("rises", [0.5, 0.2])
+def test_a_foot_that_turns_round_high_above_the_ground_was_stopped_by_its_leg(rises):
+    heights, _, after = landing(0.1, 1.0, rest=0.1)
+    heights[after:] += rises * 0.001 * np.arange(heights.size - after)
+    smooth, _, _ = landing(0.1, 1.0, stopping=0.04, rest=0.1)
+    assert not follow(heights)[0].any() and not follow(smooth)[0].any()
+
+
+def test_what_throws_a_foot_up_faster_than_it_fell_is_its_leg_and_no_ground():
+    """A drive that switched kicked feet up by 3 mm just above the ground: these were called closed 12 ms early."""
+    heights, _, after = landing(0.001, 0.8, rest=0.1)
+    heights[after:] += np.minimum(2.0 * 0.001 * np.arange(heights.size - after), 0.004)
+    assert not follow(heights)[0].any()
+    heights, _, after = landing(0.001, 0.8, rest=0.1)
+    heights[after:] += np.minimum(0.5 * 0.001 * np.arange(heights.size - after), 0.004)  # this one bounces
+    assert follow(heights)[0][after + 2 : after + 8].all()
+
+
 def test_white_noise_of_the_rate_stops_nothing():
     for noise in (0.02, 0.1, 0.3):
         assert not follow(np.full(3000, 0.01), noise=noise)[0].any()

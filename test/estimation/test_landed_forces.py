@@ -11,6 +11,7 @@ from helpers.belief import Belief, evidence
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
     SECONDS,
+    falls_through,
     flies,
     force_error,
     force_memory,
@@ -176,6 +177,28 @@ def test_no_force_presses_on_a_foot_that_moves_above_the_ground(state, so):
     assert (weight_of_force(0, CONFIG, given, told(0.2, stood=1)) < 0.01) == so
     pulled = evidence(1, stood=1, force=-SHARE, **state)
     assert weight_of_force(0, CONFIG, pulled, told(0.2, stood=1)) == 1.0  # what opens it is believed
+
+
+@pytest.mark.parametrize(
+    ("state", "so"),
+    [
+        ({"gap": -0.04, "rate": -1.0}, True),
+        ({"gap": -0.02, "rate": -1.0}, False),
+        ({"gap": -0.04, "rate": -0.2}, False),
+        ({"gap": -0.04, "rate": -1.0, "stood": 1}, False),
+        ({"gap": -0.04, "rate": -1.0, "rate_sigmas": 0.3}, False),
+    ],
+    ids=["a step down", "soft ground", "a foot that is slowed down", "a foot that stands", "noise"],
+)
+def test_a_foot_that_falls_on_below_the_expected_ground_has_not_met_it(state, so):
+    assert falls_through(0, evidence(1, **state)) == so
+
+
+def test_however_uncertain_the_height_of_a_step_is_a_foot_that_falls_through_it_stays_open():
+    belief = Belief(1)
+    for gap in np.arange(0.05, -0.12, -0.0015):
+        p = belief.step(trusted=False, observed=False, gap=gap, surfaces=0.042, own=0.042, rate=-1.5)[0, 0]
+    assert p < 0.45
 
 
 @pytest.mark.parametrize("part", [0.4, 1.0, 2.0])

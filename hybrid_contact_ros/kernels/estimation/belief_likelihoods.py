@@ -16,6 +16,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.held_feet import HELD, MOST, held_still, learn_held
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
     STOPPING,
+    falls_through,
     flies,
     force_error,
     has_landed,
@@ -246,6 +247,8 @@ def single_likelihoods(i, settings, given, held, forces, out):
     sigma = min(math.sqrt(variance), _NARROWER * s.swing_height)
     gap = effective(given.dt, given.first, s.gap_correlation)
     closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
+    if falls_through(i, given):
+        closed = min(closed, 0.0)
     quick = effective(given.dt, given.first, s.velocity_correlation)
     measured = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i])  # what moves has this noise as well
     noise = max(measured + s.rest_speed * s.rest_speed - given.quiet[i], given.spread[i])

@@ -25,10 +25,12 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _STOPPING, _STATES = 0.01, 3  # s, within which an impact stops a foot, and states on average that it takes to see that
 _LOST, _NOISES = 0.3, 6.0  # m/s, and deviations of the rate's noise: what is lost of the speed at least
-_PART = 0.5  # and this part of it
+_PART, _KICK = 0.5, 1.5  # and this part of it; what throws a foot up by as many times that speed is no ground
 # m, m, deviations: nothing is expected to stop a foot further from where the ground is; steps are lower than the second
 # one. Where efforts miss something of the motion, what gives way in a leg may stop a foot in the air.
 _NEAR, _STEP, _DEVIATIONS = 0.04, 0.06, 3.0
+# m, s, part of the speed: as high a step stops a foot for good, so that it rests for so long at less than that
+_HIGHEST, _RESTS, _REST = 0.15, 0.008, 0.15
 _RINGING, _REBOUND = 0.1, 2.0  # s, in which the motion after an impact fades, and how fast it is by what was lost
 _CERTAIN = 4.0  # deviations within which a gap is none
 _BOUNCING = 0.01  # s, the same of a leg of which nothing says that it gives way
@@ -146,11 +148,14 @@ def _follow(
         if risen or falls or tilts or entry[i] >= 0 or memory.stop_since[i] > _LONGEST:
             memory.stop_since[i] = -1.0
         return
-    peak = _peak(i, rates)
+    peak = _peak(i, 0.0, link_of, rates)
     lost = peak + rate[i]
     near = max(_NEAR if known else _STEP, _DEVIATIONS * math.sqrt(max(shift_variance[i], 0.0)))
     least = _LOST + _NOISES * memory.stop_noise[i]
     struck = lost > least and peak > _PART * _LOST and lost > _PART * peak and abs(gap[i]) < near
+    if not struck and near <= abs(gap[i]) < _HIGHEST:  # no leg holds its foot that still so soon after
+        lost = _peak(i, _RESTS, link_of, rates)
+        struck = lost > least and _fastest(i, rates) < _REST * lost
     if struck and not _tilts(i, measured, link_of, memory):
         memory.stop_since[i] = 0.0
         memory.stop_begun[i] = memory.stop_floor[i] = measured
@@ -188,18 +193,39 @@ def _rise(i, known, gap_on, gap_off, gap_sigma, link_of, memory):
 
 
 @kernel
-def _peak(i, rates):
-    """The fastest approach of contact i within the time in which an impact stops a foot, m/s; 0 where states follow
-    each other more slowly than that: a leg stops a foot in that time, too."""
+def _peak(i, until, link_of, rates):
+    """The fastest approach of contact i within the time in which an impact stops a foot, ``until`` (s) ago, m/s; 0
+    where states follow each other more slowly than that: a leg stops a foot in that time, too. And 0 where the foot was
+    kicked up meanwhile: by its leg, for no other edge of a sole has done it."""
     kept, count = rates.noise_rates.shape[0], rates.noise_count
     here = (count[1] - 1) % kept
     span = rates.noise_times[here] - rates.noise_times[(count[1] - count[0]) % kept]
     if span * _STATES > _STOPPING * (count[0] - 1):
         return 0.0
-    peak = 0.0
+    peak, up = 0.0, rates.noise_rates[here, i]
     for back in range(1, count[0]):
         k = (here - back) % kept
-        if rates.noise_times[here] - rates.noise_times[k] > _STOPPING:
+        age = rates.noise_times[here] - rates.noise_times[k]
+        if age > until + _STOPPING:
             break
-        peak = max(peak, -rates.noise_rates[k, i])
-    return peak
+        up = max(up, rates.noise_rates[k, i])
+        if age >= until:
+            peak = max(peak, -rates.noise_rates[k, i])
+    alone = True
+    for j in range(link_of.shape[0]):
+        alone = alone and (j == i or link_of[j] != link_of[i])
+    return 0.0 if alone and up > _KICK * peak else peak
+
+
+@kernel
+def _fastest(i, rates):
+    """The largest speed of contact i, m/s, in the last ``_RESTS`` s."""
+    kept, count = rates.noise_rates.shape[0], rates.noise_count
+    here = (count[1] - 1) % kept
+    fastest = 0.0
+    for back in range(count[0]):
+        k = (here - back) % kept
+        if rates.noise_times[here] - rates.noise_times[k] >= _RESTS:
+            break
+        fastest = max(fastest, abs(rates.noise_rates[k, i]))
+    return fastest

@@ -49,6 +49,7 @@ _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot th
 # m, and deviations of gap and surface, above which a foot may fly; deviations of a velocity; and the weight of a force
 # that seems to press on a foot that flies.
 _ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
+_THROUGH = 0.03  # m: no ground gives way by as much and lets a foot fall on
 
 
 @kernel
@@ -115,6 +116,13 @@ def flies(i, given):
     if given.gap[i] <= _ABOVE + _APART * math.hypot(given.gap_sigmas[i], given.own[i]):
         return False
     return math.hypot(given.rate[i], given.slide[i]) > FLIES + _NOISES * _rate_noise(i, given)
+
+
+@kernel
+def falls_through(i, given):
+    """Whether contact i, which is open, goes on down so fast, and so deep below where the ground was expected, that
+    there is none, however uncertain its height was: a step down."""
+    return not given.stood[i] and given.gap[i] < -_THROUGH and given.rate[i] < -FLIES - _NOISES * _rate_noise(i, given)
 
 
 @kernel
