@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 _PATCH = 0.005  # m; points of a shape that are so near to its lowest one rest on flat ground with it
 _BALL = 0.04  # m; a patch that is smaller is where a ball touches, a larger one is a sole
+_TRUNK = 0.6  # of a robot's mass
 _RADII = (0.003, 0.08)  # m; of feet
 _TIPS = ("tool0", "tcp", "tool", "eef", "ee", "tip", "gripper", "hand")  # parts of names, likewise
 
@@ -63,9 +64,10 @@ def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
     """Guess the contacts of a robot.
 
     A robot walks where two limbs or more begin at its root link and reach down to about the same depth, or end in links
-    that are called feet, or where three limbs or more that are alike reach away from it on all sides. Anything else is
-    held by its base, and its contacts are the tips of its longest limb and of those that are nearly as long as that
-    one: of both arms, or of the fingers of a hand.
+    that are called feet, or where three limbs or more that are alike reach away from it on all sides; and it hops where
+    its only limb reaches down from a root link that has most of the mass. Anything else is held by its base, and its
+    contacts are the tips of its longest limb and of those that are nearly as long as that one: of both arms, or of the
+    fingers of a hand.
 
     Args:
         urdf: its file; meshes are looked for beside it, and left out where they are not found.
@@ -80,7 +82,7 @@ def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
     if not ends:
         raise ValueError(f"no joint of {urdf} moves: nothing could touch or leave anything")
     legs, wheels, limbs = standing(limbs)
-    floats = len(legs) >= 2 if floating_base is None else floating_base
+    floats = len(legs) >= 2 or _hops(limbs, legs) if floating_base is None else floating_base
     if floats and not legs and not wheels:
         raise ValueError(f"no limb of {urdf} ends in a foot: name the links that touch with --contact LINK …")
     touching = legs if floats else reaching(limbs, wheels)
@@ -95,6 +97,12 @@ def draft_contacts(urdf: Path, floating_base: bool | None = None) -> Draft:
     return Draft(
         floats, contacts, tuple(limbs.links(limb)[0] for limb in wheels), without_inertia(urdf, floats), limbs.turned
     )
+
+
+def _hops(limbs: Limbs, legs: list[int]) -> bool:
+    """Whether this is a trunk on one leg: an arm moves most of its mass."""
+    masses = [inertia.mass for inertia in limbs.model.inertias]
+    return len(legs) == len(limbs.ends()) == 1 and masses[0] > _TRUNK * sum(masses)
 
 
 def draft_links(urdf: Path, links: tuple[str, ...], floating_base: bool | None = None) -> Draft:

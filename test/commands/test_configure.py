@@ -61,6 +61,17 @@ def test_a_robot_with_arms_is_drafted_with_a_tool_of_each_and_a_table(robot, tmp
     assert [contact.link for contact in config.contacts.values()] == ARMS[robot]
 
 
+@pytest.mark.parametrize(("trunk", "floats"), [(7.5, True), (1.0, False)])
+def test_a_trunk_on_one_leg_hops_and_an_arm_that_hangs_down_does_not(trunk, floats, tmp_path):
+    """An arm moves most of its mass, a hopper carries it on its leg."""
+    parts = [link("trunk", trunk)]
+    for j, parent in enumerate(("trunk", "leg_0", "leg_1")):
+        parts += [link(f"leg_{j}", 0.5), joint(f"j{j}", parent, f"leg_{j}", at="0 0 -0.2", turned="0 0 0")]
+    (tmp_path / "hopper.urdf").write_text(robot(*parts))
+    assert main(["configure", str(tmp_path / "hopper.urdf"), "--out", str(tmp_path / "hopper.yaml")]) == 0
+    assert EstimatorConfig.from_file(tmp_path / "hopper.yaml").floating_base == floats
+
+
 def test_balls_and_soles_have_the_sizes_of_their_shapes(tmp_path):
     (tmp_path / "hyq").mkdir()
     hyq = drafted(example_urdf("hyq_description/robots/hyq_no_sensors.urdf"), tmp_path / "hyq")
