@@ -270,6 +270,7 @@ def decide_closed(
         if closed[i]:
             evidence[i] = max(1.0 - p - _DOUBT, 0.0)
             closed[i] = 0 if p < open_below else 1
+            forces[i, ARRIVING] = 0.0
         else:
             arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance and stopped[i] < 0.0
             closes = p > close_above
