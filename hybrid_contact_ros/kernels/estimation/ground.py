@@ -13,14 +13,12 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.footholds import enter, forget_above, sunk
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
     CLOCKS_UNSUPPORTED,
     FITTED_AT,
-    LOADED_AT,
     SOFTNESS,
     TIME,
     fit,
@@ -30,16 +28,10 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
 )
 from hybrid_contact_ros.kernels.estimation.hanging import LOWERED
 from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, HEIGHT, SINCE, follows, meet_ground
-from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE, has_settled
-from hybrid_contact_ros.kernels.estimation.observed_forces import (
-    REGULARISATION_OF_ALL,
-    contact_response,
-    explaining_forces,
-)
+from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stance import (
     DRIFT_SPEED,
-    EASED,
     SMOOTHING,
     follow_stance,
     is_where_it_stood,
@@ -47,15 +39,11 @@ from hybrid_contact_ros.kernels.estimation.stance import (
     note_travel,
     start_anew,
 )
+from hybrid_contact_ros.kernels.estimation.stance_loads import find_loads
 from hybrid_contact_ros.kernels.estimation.unrest import note_unrest
 
-MOST_LOADED = 16
-"""Contacts of a robot with more have no loads here: their forces would take too long to tell apart."""
-_SOLVED = int(Status.SOLVED)
-_LOAD_PERIOD = 0.002  # s, between two solutions for the loads
 _FIT_PERIOD = 0.01  # s, between two fits of the map while nothing new stands
 _DRIFT_TIME = 0.02  # s, in which the map follows what all standing contacts have in common
-_PULL_TIME = 0.5  # s, in which pulls are forgotten
 _CERTAIN = 4.0  # deviations within which a gap is none
 _BEYOND = 1e-6  # m
 
@@ -116,7 +104,7 @@ def learn_ground(
             for k in range(3):
                 memory.travel[i, k] = 0.0
     numbers[TIME] += given.dt
-    loads = _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead)
+    loads = find_loads(settings, believed, problem, observer, solver, scratch, memory, numbers, ahead)
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
@@ -166,35 +154,6 @@ def lay_under(robot, problem, ahead):
             along += robot.normals[i, k] * problem.position[i, k]
         for k in range(3):
             ahead.under[i, k] = problem.position[i, k] - along * robot.normals[i, k]
-
-
-@kernel
-def _find_loads(settings, believed, problem, here, observer, solver, scratch, memory, numbers, ahead):
-    """Write the normal forces at all contacts, closed or not, that explain the observed momentum best. Returns
-    1 where they are known, 0 where the kinematics must do, and −1 where they will be known soon: after a pause they are
-    not known until as much time has passed, and streams that come in bursts never know them."""
-    m = problem.gap.shape[0]
-    if not believed or settings.gain <= 0.0 or m > MOST_LOADED:
-        return 0
-    if not has_settled(settings.gain, observer):
-        return -1 if numbers[TIME] - numbers[LOADED_AT] <= LONGEST_PAUSE else 0
-    if numbers[TIME] - numbers[LOADED_AT] < _LOAD_PERIOD:
-        return 1
-    keep = math.exp(-(numbers[TIME] - numbers[LOADED_AT]) / _PULL_TIME)
-    eases = -math.expm1(-(numbers[TIME] - numbers[LOADED_AT]) / EASED)
-    numbers[LOADED_AT] = numbers[TIME]
-    response, shifted = scratch.vectors[0], scratch.vectors[1]
-    contact_response(3 * m, scratch.weighing, scratch.motions, observer.residual, shifted, response)
-    forces = scratch.weighed[0]
-    status = explaining_forces(
-        3, REGULARISATION_OF_ALL, scratch.products, response, ahead.every, solver.A, shifted, forces
-    )
-    if status == _SOLVED:
-        for i in range(m):
-            memory.pressing[i] = forces[i, 0]
-            memory.eased[i] += eases * (forces[i, 0] - memory.eased[i])
-            memory.pulling[i] = max(keep * memory.pulling[i], -forces[i, 0])
-    return 1
 
 
 @kernel

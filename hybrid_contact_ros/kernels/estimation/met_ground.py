@@ -1,9 +1,9 @@
 """Where ground that gives way met a foot, by its motion alone.
 
-Where no force tells when a foot is borne, a foot is seen to stand once it is still. Ground that gives way stops it by
-and by, some millimetres lower than where it met it, and the next foot meets the ground where this one did. A leg that
-swings changes its acceleration smoothly; the ground does so at once. A foot that falls, and is within a few
-milliseconds slower than a straight line through its rates before them says, has met something where it began to be.
+Ground that gives way stops a foot by and by, some millimetres lower than where it met it, and the next foot meets the
+ground where this one did. A force that begins tells where that was, and motion tells it better: a leg that swings
+changes its acceleration smoothly; the ground does so at once. A foot that falls, and is within a few milliseconds
+slower than a straight line through its rates before them says, has met something where it began to be.
 """
 
 from __future__ import annotations
@@ -60,20 +60,17 @@ def meet_ground(i, dt, height, rate, noise, closed, stays, rates, met, softness)
     least = max(_LOST, _PART * -value, _NOISES * noise * math.sqrt(1.0 + spread))
     if not lost > least or value > -_FALLS:
         return
-    height -= 0.5 * dt * rate
     kept, count = rates.noise_rates.shape[0], rates.noise_count
     here = (count[1] - 1) % kept
+    later, later_age = rate, 0.0
     for back in range(count[0]):
-        k, before = (here - back) % kept, (here - back - 1) % kept
-        age = dt + rates.noise_times[here] - rates.noise_times[k]
-        if rates.noise_rates[k, i] - (value - slope * age) < _BEGUN * lost:
-            met[i, HEIGHT] = height - 0.5 * (dt if back == 0 else 0.0) * rates.noise_rates[k, i]
-            met[i, SINCE] = age
-            met[i, DEPTH] = 0.0
-            met[i, SPEED] = -rates.noise_rates[k, i]
+        k = (here - back) % kept
+        earlier, age = rates.noise_rates[k, i], dt + rates.noise_times[here] - rates.noise_times[k]
+        height -= 0.5 * (age - later_age) * (earlier + later)
+        if earlier - (value - slope * age) < _BEGUN * lost:
+            met[i, HEIGHT], met[i, SINCE], met[i, SPEED], met[i, DEPTH] = height, age, -earlier, 0.0
             return
-        step = rates.noise_times[k] - rates.noise_times[before] if back + 1 < count[0] else 0.0
-        height -= 0.5 * (step + (dt if back == 0 else 0.0)) * rates.noise_rates[k, i]
+        later, later_age = earlier, age
 
 
 @kernel

@@ -57,7 +57,7 @@ class StanceMemory(NamedTuple):
     touched_load: Array  # (m,), N, that load
     touched_lead: Array  # (m,), m, by which the foot had come down since it really began: the observer lags; or less
     # than zero, by which it would have, of a foot that was seen to fall on until then
-    met: Array  # (m, 3), where the ground met the foot, without loads: columns of :mod:`.met_ground`
+    met: Array  # (m, MET_COLUMNS), where the ground met the foot, by its motion: columns of :mod:`.met_ground`
     stance_start: Array  # (m, 3), m, where that began
     travel: Array  # (m, 3), m, by which the base has moved since the point is slow, in the base's axes
     pressing: Array  # (m,), N, normal forces that explain the motion

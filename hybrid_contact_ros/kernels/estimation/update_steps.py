@@ -19,7 +19,6 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import (
     track_closed,
 )
 from hybrid_contact_ros.kernels.estimation.event_times import LINE_TIME_CONSTANT, next_events
-from hybrid_contact_ros.kernels.estimation.ground import MOST_LOADED
 from hybrid_contact_ros.kernels.estimation.momentum_observer import (
     begins_at_rest,
     has_settled,
@@ -30,6 +29,7 @@ from hybrid_contact_ros.kernels.estimation.rate_lines import shows_slope, smooth
 from hybrid_contact_ros.kernels.estimation.rollout import rollout
 from hybrid_contact_ros.kernels.estimation.sole_loads import drop_unborne, keep_borne, open_unborne
 from hybrid_contact_ros.kernels.estimation.stance import MOVES
+from hybrid_contact_ros.kernels.estimation.stance_loads import MOST_LOADED
 from hybrid_contact_ros.kernels.estimation.update_records import (
     CRITICAL,
     FORCE_ESTIMATE,
