@@ -19,8 +19,13 @@ from hybrid_contact_ros.kernels.estimation.unrest import (
 DT, SIGMA, REST = 0.002, 0.02, 0.02  # s, m/s, m/s
 
 
-def rested(rates: np.ndarray, standing: float = 1.0) -> np.ndarray:
+def rested(rates: np.ndarray, standing: float = 1.0, weight: float = 0.0) -> np.ndarray:
     """The memory (1, UNREST_COLUMNS) of a contact that stood with these rates."""
+    return followed(rates, standing, weight)[0]
+
+
+def followed(rates: np.ndarray, standing: float, weight: float) -> tuple[np.ndarray, float]:
+    """That memory, and the rate up to which nothing opens the contact, m/s."""
     memory = SimpleNamespace(
         unrest=np.zeros((1, UNREST_COLUMNS)), entry=[0], standing=[standing], stance_height=np.zeros(1)
     )
@@ -28,8 +33,8 @@ def rested(rates: np.ndarray, standing: float = 1.0) -> np.ndarray:
     for rate in rates:
         here = SimpleNamespace(gap_velocity=[rate], velocity_sigmas=[0.0])
         problem, ahead = SimpleNamespace(gap=[0.0]), SimpleNamespace(rate_offs=[0.0])
-        note_unrest.py_func(0, settings, DT, 0.0, 0.0, problem, here, tracker, memory, ahead)
-    return memory.unrest
+        note_unrest.py_func(0, settings, DT, weight, 0.0, problem, here, tracker, memory, ahead)
+    return memory.unrest, ahead.rate_offs[0]
 
 
 def quiet(unrest: np.ndarray, rate: float = 0.02, weight: float = 0.0) -> float:
@@ -78,3 +83,12 @@ def test_a_foot_that_leaves_slowly_is_open_earlier_where_it_was_still_before():
         ]
         opened.append(int(np.flatnonzero(np.array(course) < 0.4)[0]) - 100)
     assert opened[1] * DT < 0.6 * opened[0] * DT
+
+
+def test_a_sole_is_opened_by_rates_that_are_small_but_many_times_those_of_its_rest():
+    """The tracker decides for soles: without forces they were open once they rose at 0.1 m/s."""
+    still, shakes = np.full(3000, 0.001), np.random.default_rng(3).normal(0.0, 0.03, 3000)
+    assert followed(still, 1.0, weight=0.0)[1] < 0.05
+    assert followed(still, 1.0, weight=1.0)[1] == 0.1  # m/s: forces tell
+    assert followed(shakes, 1.0, weight=0.0)[1] >= 0.05
+    assert followed(still[:20], 1.0, weight=0.0)[1] == 0.1  # it has just landed

@@ -18,6 +18,7 @@ _STOPPED, _SUNK = 0.02, 0.12  # s after a touchdown: a foot on rigid ground has 
 _RISEN = 0.002  # m: what comes down from higher had left
 _BELOW, _SIZE, _STILLEST = 0.8, 1.28, 0.005  # of rates, deviations, m/s: four of five normal rates are below these
 _CALM = 1.5  # times the measured size: not all rates are normal
+_LEAVES = 8.0  # times the size of a resting rate, with which a foot leaves
 _RESTLESS = 2.0  # deviations of a rate that speaks for nothing
 
 
@@ -47,7 +48,10 @@ def note_unrest(i, settings, dt, weight, follows, problem, here, tracker, memory
     square = unrest[ALL] if weight >= BELIEVED else min(unrest[ALL], 2.0 * min(unrest[UP], unrest[DOWN]))
     square = max(square, follows * follows)
     here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + square)
-    ahead.rate_offs[i] = max(settings.velocity_tolerance, _RESTLESS * math.sqrt(square))
+    leaves = settings.velocity_tolerance
+    if weight < BELIEVED and unrest[QUIET] > 0.0 and not 0.0 < unrest[CLOSED_FOR] <= _LANDED:
+        leaves = min(leaves, _LEAVES * unrest[QUIET])
+    ahead.rate_offs[i] = max(leaves, _RESTLESS * math.sqrt(square))
 
 
 @kernel
