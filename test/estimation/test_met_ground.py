@@ -15,6 +15,7 @@ from hybrid_contact_ros.kernels.estimation.met_ground import (
     SINCE,
     below,
     follows,
+    is_single,
     meet_ground,
 )
 from hybrid_contact_ros.kernels.estimation.rate_noise import KEPT, RateNoise, learn_rate_noise
@@ -33,7 +34,7 @@ def landing(speed: float, brakes: float, depth: float, tail: float = 0.2) -> np.
     return np.where(t < LANDS, falls, sinks)
 
 
-def follow(heights: np.ndarray, noise: float = 0.0, softness: np.ndarray = SOFT, closed: bool = True) -> np.ndarray:
+def follow(heights: np.ndarray, noise=0.0, softness: np.ndarray = SOFT, closed=True) -> np.ndarray:
     """The memory (n, MET_COLUMNS) after each of the heights (m), with ``noise`` (m/s) of the rates."""
     rates = RateNoise(np.zeros((KEPT, 1)), np.zeros(KEPT), np.zeros(2, np.int64), np.zeros(1))
     rng, met, found = np.random.default_rng(0), np.full((1, MET_COLUMNS), -1.0), []
@@ -105,3 +106,9 @@ def test_rates_tell_little_while_a_foot_sinks_in_and_comes_up():
     assert follows(0, 0.001, late, SOFT) == 0.0  # above the ground
     assert below(0, -0.009, late, SOFT) > 0.007
     assert below(0, -0.009, late, np.zeros(1)) < 0.0 == follows(0, -0.009, late, np.zeros(1))
+
+
+def test_soles_have_several_points():
+    """One edge that strikes the ground slows the other one down in the air, which is no soft ground."""
+    link_of = np.array([0, 0, 2])
+    assert [bool(is_single(i, link_of)) for i in range(3)] == [False, False, True]

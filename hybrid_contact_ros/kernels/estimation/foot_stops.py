@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.met_ground import is_single
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
@@ -211,10 +212,7 @@ def _peak(i, until, link_of, rates):
         up = max(up, rates.noise_rates[k, i])
         if age >= until:
             peak = max(peak, -rates.noise_rates[k, i])
-    alone = True
-    for j in range(link_of.shape[0]):
-        alone = alone and (j == i or link_of[j] != link_of[i])
-    return 0.0 if alone and up > _KICK * peak else peak
+    return 0.0 if up > _KICK * peak and is_single(i, link_of) else peak
 
 
 @kernel

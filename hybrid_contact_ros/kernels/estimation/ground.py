@@ -27,7 +27,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     shift_all,
 )
 from hybrid_contact_ros.kernels.estimation.hanging import LOWERED
-from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, HEIGHT, SINCE, follows, meet_ground
+from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, HEIGHT, SINCE, follows, is_single, meet_ground
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stance import (
@@ -110,7 +110,7 @@ def learn_ground(
     for i in range(m):
         noise = rates.noise_sigma[i]
         note_travel(i, given.dt, settings.floating_base, velocity, memory)
-        if loads >= 0 and not given.first and given.dt > 0.0:
+        if loads >= 0 and not given.first and given.dt > 0.0 and is_single(i, ahead.link_of):
             meet_ground(
                 i, given.dt, problem.gap[i], here.gap_velocity[i], noise, tracker.closed[i], memory.entry[i] >= 0,
                 rates, memory.met, numbers[SOFTNESS:],

@@ -4,6 +4,8 @@ Ground that gives way stops a foot by and by, some millimetres lower than where 
 ground where this one did. A force that begins tells where that was, and motion tells it better: a leg that swings
 changes its acceleration smoothly; the ground does so at once. A foot that falls, and is within a few milliseconds
 slower than a straight line through its rates before them says, has met something where it began to be.
+
+A sole has several points, and one edge that strikes the ground slows the others down in the air: soles are left out.
 """
 
 from __future__ import annotations
@@ -71,6 +73,15 @@ def meet_ground(i, dt, height, rate, noise, closed, stays, rates, met, softness)
             met[i, HEIGHT], met[i, SINCE], met[i, SPEED], met[i, DEPTH] = height, age, -earlier, 0.0
             return
         later, later_age = earlier, age
+
+
+@kernel
+def is_single(i, link_of):
+    """Whether contact i is the only point of its link; link_of: (m,) int64, the first contact of the same link."""
+    points = 0
+    for j in range(link_of.shape[0]):
+        points += link_of[j] == link_of[i]
+    return points == 1
 
 
 @kernel
