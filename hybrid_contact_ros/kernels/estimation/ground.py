@@ -95,6 +95,7 @@ def learn_ground(
             memory.unrest[i, :] = 0.0
             memory.pulling[i] = 0.0
             memory.eased[i] = 0.0
+            memory.met[i, SINCE] = -1.0
     lay_under(robot, problem, ahead)
     if given.first or given.dt > LONGEST_PAUSE:
         for i in range(m):
@@ -110,19 +111,18 @@ def learn_ground(
     for i in range(m):
         noise = rates.noise_sigma[i]
         note_travel(i, given.dt, settings.floating_base, velocity, memory)
-        if loads >= 0 and not given.first and given.dt > 0.0 and is_single(i, ahead.link_of):
+        on_plane = ahead.plane_of[i] >= 0
+        if on_plane and loads >= 0 and given.dt > 0.0 and is_single(i, ahead.link_of):
             meet_ground(
                 i, given.dt, problem.gap[i], here.gap_velocity[i], noise, tracker.closed[i], memory.entry[i] >= 0,
                 rates, memory.met, numbers[SOFTNESS:],
             )  # fmt: skip
-        elif given.first:
-            memory.met[i, SINCE] = -1.0
         if idle[i]:
             leave(i, memory)
             if idle[i] == LOWERED:
                 forget_above(ground, i, ahead.under[i], problem.gap[i], ahead.plane_of, memory.entry, map)
             start_anew(i, problem, here, memory, ahead)  # once it presses, where it hung before tells nothing
-        elif ahead.plane_of[i] >= 0 and follow_stance(
+        elif on_plane and follow_stance(
             i, loads, settings.gain, noise, ground, given, problem, here, tracker, memory, ahead
         ):
             held = stopped[i] >= 0.0

@@ -49,9 +49,16 @@ def note_unrest(i, settings, dt, weight, follows, problem, here, tracker, memory
     square = max(square, follows * follows)
     here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + square)
     leaves = settings.velocity_tolerance
-    if weight < BELIEVED and unrest[QUIET] > 0.0 and not 0.0 < unrest[CLOSED_FOR] <= _LANDED:
+    if _rest_tells(weight, unrest):
         leaves = min(leaves, _LEAVES * unrest[QUIET])
     ahead.rate_offs[i] = max(leaves, _RESTLESS * math.sqrt(square))
+
+
+@kernel
+def _rest_tells(weight, unrest):
+    """Whether how still a contact was tells when it leaves: forces do not, by their ``weight``, some of its rates at
+    rest were seen, and it has not just landed. ``unrest``: (UNREST_COLUMNS,), of the contact."""
+    return weight < BELIEVED and unrest[QUIET] > 0.0 and not 0.0 < unrest[CLOSED_FOR] <= _LANDED
 
 
 @kernel
@@ -61,7 +68,6 @@ def quiet_rates(rest_speed, weight, rate, sigmas, unrest, quiet):
     leaves, where forces do not, by their ``weight`` (m,): zero of one that comes down, or has just landed."""
     for i in range(quiet.shape[0]):
         quiet[i] = 0.0
-        landed = 0.0 < unrest[i, CLOSED_FOR] <= _LANDED
-        if weight[i] < BELIEVED and rate[i] > 0.0 and unrest[i, QUIET] > 0.0 and not landed:
+        if rate[i] > 0.0 and _rest_tells(weight[i], unrest[i]):
             measured = (_CALM * unrest[i, QUIET] / _SIZE) ** 2
             quiet[i] = max(sigmas[i] ** 2 + rest_speed * rest_speed - measured, 0.0)

@@ -321,8 +321,9 @@ def update(
     )  # fmt: skip
     if trusted and gain > 0.0:
         weigh_motions(flat_rows.shape[0], L, half, flat_rows, doubt, weighing, motions, products)
-    # Learn where the ground is; gaps are over that ground from here on.
+    # Ask how still each contact was at rest: when its forces are not known, that tells when it leaves.
     quiet_rates(belief_rest_speed, weight, gap_velocity, velocity_sigmas, unrest, quiet)
+    # Learn where the ground is; gaps are over that ground from here on.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     note_lowering(dt, believed or not floating_base, plane_of, closed, point_velocity, hang)
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
