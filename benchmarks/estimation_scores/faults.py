@@ -18,6 +18,7 @@ from hybrid_contact_ros.recordings.recording import Recording
 
 GYRO, TILT = 0.02, 0.005  # rad/s, rad
 SCALE, FRICTION = 0.1, 0.03
+EFFORT_NOISE = 0.03
 ROTOR = 1500.0  # rad/s², at which the largest effort of a drive turns its own rotor
 BUSY, RUN, LEAPS = 0.05, 6.0, 4.0  # of the states, at which a run of lost ones begins; states; 1/s
 SPIKE, SPIKES = 1e6, 2.0  # N m, 1/s
@@ -83,6 +84,16 @@ def efforts(episode: Episode, seed: int = 4, friction: float = FRICTION) -> Epis
     scale = np.random.default_rng(seed).uniform(1.0 - SCALE, 1.0 + SCALE, r.effort.shape[1])
     dry = friction * np.quantile(np.abs(r.effort), 0.99, axis=0) * np.tanh(r.dq / 0.1)
     return replace(episode, recording=replace(r, effort=scale * r.effort + dry))
+
+
+def effort_noise(episode: Episode, seed: int = 9, share: float = EFFORT_NOISE) -> Episode:
+    """White noise on every measured effort, of ``share`` of the joint's largest, as measured currents have."""
+    r = episode.recording
+    if r.effort is None:
+        return episode
+    sigma = share * np.quantile(np.abs(r.effort), 0.99, axis=0)
+    noise = np.random.default_rng(seed).normal(size=r.effort.shape)
+    return replace(episode, recording=replace(r, effort=r.effort + sigma * noise))
 
 
 def rotors(episode: Episode) -> Episode:
@@ -216,6 +227,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "positions alone": positions_alone,
     "IMU bias": imu_bias,
     "effort scale and friction": efforts,
+    "effort noise": effort_noise,
     "rotors": rotors,
     "drift 1 cm/s": lambda episode: raised(episode, rate=0.01),
     "plane 5 mm off": lambda episode: raised(episode, height=0.005),

@@ -14,6 +14,7 @@ from hybrid_contact_ros.config import TrustConfig
 from hybrid_contact_ros.estimation.effort_errors import JointErrors, correction_and_errors, joint_errors
 from hybrid_contact_ros.estimation.support import shared_weight, stands, weight
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.effort_noise import BEFORE, EffortNoise
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable
 from hybrid_contact_ros.kernels.estimation.hanging import hang_memory
 from hybrid_contact_ros.kernels.estimation.rate_noise import KEPT, RateNoise
@@ -143,6 +144,10 @@ class EffortTrust:
             noise_rates=np.zeros((KEPT, m)), noise_times=np.zeros(KEPT), noise_count=np.zeros(2, np.int64),
             noise_sigma=np.zeros(m),
         )  # fmt: skip
+        self.jitter = EffortNoise(
+            jitter_efforts=np.zeros((BEFORE, nv)), jitter_ages=np.zeros(BEFORE), jitter_count=np.zeros(1, np.int64),
+            jitter_sigma=np.zeros(nv),
+        )  # fmt: skip
         self.correction, self.errors = correction_and_errors(limb, scale, config, stands(model))
         self.hang = hang_memory(m, nv, len(groups))
         self.memory, self.scratch = _memory(m, nv, len(groups)), _scratch(m, nv, len(groups))
@@ -157,6 +162,8 @@ class EffortTrust:
             each.fill(0)
         self.noise.noise_count.fill(0)
         self.noise.noise_sigma.fill(0.0)
+        self.jitter.jitter_count.fill(0)
+        self.jitter.jitter_sigma.fill(0.0)
         self.memory.weight.fill(1.0)
         self.memory.force_weight.fill(1.0)
         self.pause()

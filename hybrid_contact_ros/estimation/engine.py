@@ -176,7 +176,7 @@ class Engine:
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, memory.rate_lines,
             *memory.observer, *memory.log,
             *memory.trust.table, *memory.trust.memory, *memory.trust.scratch, *memory.trust.correction,
-            *memory.trust.errors, *memory.trust.hang, *memory.trust.noise, *memory.stops,
+            *memory.trust.errors, *memory.trust.hang, *memory.trust.noise, *memory.trust.jitter, *memory.stops,
             *friction_table(model, config, shared), *memory.friction, *memory.stance, *memory.footholds,
             *memory.belief, *memory.beside.settings, *memory.beside.given, *memory.beside.memory,
             bool(config.sensors.decide), model.velocity, *memory.offsets, *self.course, *memory.skill, *memory.density,

@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.estimation_scores.faults import FAULTS, FRICTION, GYRO, ROTOR, SCALE, SPIKE, TILT, efforts, noisy
+from benchmarks.estimation_scores.faults import (
+    EFFORT_NOISE,
+    FAULTS,
+    FRICTION,
+    GYRO,
+    ROTOR,
+    SCALE,
+    SPIKE,
+    TILT,
+    efforts,
+    noisy,
+)
 from helpers.estimation import gait
 
 FIELDS = ("position", "quaternion", "linear", "angular", "q", "dq", "effort")
@@ -16,6 +27,7 @@ CHANGED = {
     "positions alone": ("q", "dq"),
     "IMU bias": ("quaternion", "angular"),
     "effort scale and friction": ("effort",),
+    "effort noise": ("effort",),
     "rotors": ("effort",),
     "drift 1 cm/s": ("position",),
     "plane 5 mm off": ("position",),
@@ -60,9 +72,12 @@ def test_faults_are_as_large_as_they_say():
     share = -np.expm1(-1.0 / 5.0)
     steps = driven[:-late] - current[late - 1 : -1]
     assert np.diff(current[late:], axis=0) == pytest.approx((share * steps)[1:], abs=1e-9)
+    noise = after("effort noise").effort - before.effort
+    largest = np.quantile(np.abs(before.effort), 0.99, axis=0)
+    assert np.std(noise / largest, axis=0) == pytest.approx(EFFORT_NOISE, rel=0.1)
     turning = after("rotors").effort - before.effort
     rates = np.gradient(before.dq, before.time, axis=0)
-    assert turning == pytest.approx(np.quantile(np.abs(before.effort), 0.99, axis=0) / ROTOR * rates)
+    assert turning == pytest.approx(largest / ROTOR * rates)
     assert np.array_equal(after("3 ms offset").linear[3:], before.linear[:-3])
     assert np.array_equal(after("efforts 3 ms late").effort[3:], before.effort[:-3])
     assert np.std(after("encoder noise").q - before.q) == pytest.approx(0.002, rel=0.05)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING
+from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING, SPAN
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS, FreeForces, free_forces
+from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, observe_momentum
 
 GAIN, DT = 100.0, 1e-3
 
@@ -34,11 +35,19 @@ class Forces:
         )
         self._A, self._work, self._forces = np.zeros((2 * n, n)), np.zeros((2, max(n, nv))), np.zeros((m, 3))
 
-    def step(self, residual: np.ndarray, lead: float = 0.0, wrong: float = 0.0, level: float = 0.0) -> bool:
+    def step(
+        self,
+        residual: np.ndarray,
+        lead: float = 0.0,
+        wrong: float = 0.0,
+        level: float = 0.0,
+        jitter: float = 0.0,
+        dt: float = DT,
+    ) -> bool:
         return bool(
             free_forces(
-                lead, level, GAIN, DT, self.L, self.motions, self.products, residual, np.arange(self.m),
-                wrong / self.scale, self.memory, self._A, self._work, self._forces,
+                lead, level, GAIN, dt, self.L, self.motions, self.products, residual, np.arange(self.m),
+                wrong / self.scale, jitter / self.scale, self.memory, self._A, self._work, self._forces,
             )
         )  # fmt: skip
 
@@ -111,3 +120,27 @@ def test_wrong_efforts_make_forces_as_uncertain_as_their_errors_make_them_wrong(
     spread = np.var(torques @ solve.T, axis=0)[::3]
     assert body.memory.doubt == pytest.approx(spread, rel=0.05)
     assert np.diag(body.memory.covariance) == pytest.approx(body.memory.doubt, rel=1e-3, abs=1e-7)
+
+
+@pytest.mark.parametrize(("dt", "level"), [(1e-3, 0.0), (5e-3, 0.0), (1e-3, 0.05), (5e-3, 0.05)])
+def test_white_noise_of_efforts_makes_forces_as_uncertain_as_the_observer_leaves_it(dt, level):
+    """States that follow each other have noise in common: their mean is not more certain than it is said to be."""
+    body, rng, jitter = Forces(2, 12), np.random.default_rng(5), 0.3
+    observer, nothing = ObserverMemory(*np.zeros((4, 12)), np.array([-1.0, 0.0])), np.zeros(12)
+    found, said = [], []
+    for k in range(6000):
+        efforts = jitter / body.scale * rng.normal(size=12)
+        observe_momentum(GAIN, dt if k else 0.0, nothing, nothing, efforts, nothing, nothing, observer)
+        body.step(observer.residual, lead=0.75, jitter=jitter, level=level, dt=dt)
+        if k > 500:
+            found.append(body.memory.force.copy())
+            said.append(np.diag(body.memory.covariance))
+    states = max(1, round(2.0 * body.memory.averaging[SPAN] / dt))  # in an average
+    assert (states > 3) == (level > 0.0)
+    several = 3 * states
+    means = np.array(found)[: len(found) // several * several].reshape(-1, several, 2).mean(axis=1)
+    said = np.mean(said, axis=0)
+    assert (np.var(found, axis=0) < 1.1 * said).all() and (np.var(found, axis=0) > 0.3 * said).all()
+    assert (np.var(means, axis=0) < 1.2 * said * states / several).all()
+    if level > 0.0:
+        assert np.sqrt(said.max()) == pytest.approx(level, rel=0.6)

@@ -12,6 +12,7 @@ from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
 from hybrid_contact_ros.kernels.estimation import effort_correction as corrections
 from hybrid_contact_ros.kernels.estimation import effort_errors as errors
+from hybrid_contact_ros.kernels.estimation import effort_noise as jitters
 from hybrid_contact_ros.kernels.estimation import effort_trust as trusts
 from hybrid_contact_ros.kernels.estimation import event_density as densities
 from hybrid_contact_ros.kernels.estimation import event_skill as skills
@@ -105,7 +106,7 @@ DOORS = [
                 *prefixed("error", errors.EffortErrors),
                 *prefixed("hang", hanging.HangMemory),
             ),
-            *(noises.RateNoise, stops.FootStops, *prefixed("friction", frictions.FrictionTable)),
+            *(noises.RateNoise, jitters.EffortNoise, stops.FootStops, *prefixed("friction", frictions.FrictionTable)),
             *prefixed("friction", frictions.FrictionBounds),
             *(stances.StanceMemory, heights.GroundMap, *prefixed("belief", believing.BeliefRecord)),
             *(*prefixed("sensor", sensors.SensorSettings), *prefixed("sensor", sensors.SensorGiven)),

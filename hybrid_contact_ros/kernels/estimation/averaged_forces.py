@@ -11,10 +11,11 @@ import math
 
 from hybrid_contact_ros.kernels.compiling import kernel
 
-SPAN, ROUGH = 0, 1
+SPAN, ROUGH, WHITE = range(3)
 """Of ``averaging``: s, time constant of the average, 0 for none; mean square of the noise of single states, (m/s²)² or
-(rad/s²)², negative before any is known."""
-AVERAGING = 2
+(rad/s²)², negative before any is known; and N², the largest variance of a force by the noise of the last state's
+efforts."""
+AVERAGING = 3
 LONGEST = 0.08
 """s, of the time constant."""
 _RECALL = 0.1  # s, over which the noise of single states is averaged
@@ -25,7 +26,7 @@ def average(first, level, dt, change, lever, residual, averaged, averaging):
     """Take the residual of one state, and write the average in its place.
 
     Noise of a derivative falls as the inverse of the time constant: that is so many states as single ones are noisier
-    than they may be.
+    than they may be. White noise, as that of efforts, falls as its root.
 
     Args:
         first: whether there is none before. level: N, standard deviation that a force may have. dt: s.
@@ -35,7 +36,7 @@ def average(first, level, dt, change, lever, residual, averaged, averaging):
     """
     nv = residual.shape[0]
     if first:
-        averaging[SPAN], averaging[ROUGH] = 0.0, -1.0
+        averaging[SPAN], averaging[ROUGH], averaging[WHITE] = 0.0, -1.0, 0.0
         for k in range(nv):
             averaged[k] = residual[k]
         return
@@ -47,9 +48,15 @@ def average(first, level, dt, change, lever, residual, averaged, averaging):
     if averaging[ROUGH] < 0.0:
         averaging[ROUGH] = noise
     averaging[ROUGH] += min(1.0, dt / _RECALL) * (noise - averaging[ROUGH])
-    span = dt * lever * math.sqrt(averaging[ROUGH]) / level
+    span = dt * max(lever * math.sqrt(averaging[ROUGH]) / level, 0.5 * averaging[WHITE] / level**2)
     averaging[SPAN] = min(span, LONGEST) if span > dt else 0.0
     new = 1.0 - math.exp(-dt / averaging[SPAN]) if averaging[SPAN] > 0.0 else 1.0
     for k in range(nv):
         averaged[k] += new * (residual[k] - averaged[k])
         residual[k] = averaged[k]
+
+
+@kernel
+def white_share(dt, averaging):
+    """The part of the variance of white noise of single states that is left in their average."""
+    return min(0.5 * max(dt, 0.0) / averaging[SPAN], 1.0) if averaging[SPAN] > 0.0 else 1.0

@@ -83,13 +83,13 @@ class BeliefRecord(NamedTuple):
 
 @kernel
 def believe(
-    use, belief_settings, settings, given, believed, unsure, late, surfaces, own, quiet, every, plane_of, stopped,
-    problem, here, tracker, observer, solver, scratch, belief, beside, sensed, out,
+    use, belief_settings, settings, given, believed, unsure, jitter, late, surfaces, own, quiet, every, plane_of,
+    stopped, problem, here, tracker, observer, solver, scratch, belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
 
-    Args: use: BeliefUse. belief_settings: BeliefSettings. unsure: of :func:`~.free_forces.free_forces`.
+    Args: use: BeliefUse. belief_settings: BeliefSettings. unsure, jitter: of :func:`~.free_forces.free_forces`.
         late: s, by which efforts are for certain.
         surfaces, own: (m,), m, quiet: (m,), (m/s)², of GroundScratch. plane_of: (m,) int64, negative for a joint limit.
         stopped: (m,), s since an impact stopped the contact, negative where none has. belief: in and out, BeliefRecord.
@@ -106,7 +106,7 @@ def believe(
     if observed:
         observed = free_forces(
             use.lead, use.level, settings.gain, given.dt, scratch.weighing, scratch.motions, scratch.products,
-            observer.residual, every, unsure,
+            observer.residual, every, unsure, jitter,
             FreeForces(b.last, b.noise, b.force, b.covariance, b.doubt, b.averaged, b.averaging, b.inverse), solver.A,
             scratch.vectors, scratch.weighed[0],
         )  # fmt: skip

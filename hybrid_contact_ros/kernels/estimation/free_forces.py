@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import backward_solve, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN, average
+from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN, WHITE, average, white_share
 from hybrid_contact_ros.kernels.estimation.observed_forces import (
     REGULARISATION_OF_ALL,
     contact_response,
@@ -24,6 +24,9 @@ _SOLVED = int(Status.SOLVED)
 _NOISE_TIME = 0.02  # s, over which the noise is averaged: twice as long as the observer remembers an impact
 # The noise of one state counts for this part of itself where it is above the average: an impact shows at once.
 _PRESENT = 0.5
+# Of the variance of a force by white noise of efforts, what the observer, its lead and the mean over a step leave, and
+# what they make neighbouring states have in common.
+_WHITE = 0.6
 _SPANS = 3.0  # time constants of an average, over which its noise is averaged
 
 
@@ -34,14 +37,14 @@ class FreeForces(NamedTuple):
     noise: Array  # (1,), (m/s²)² or (rad/s²)², mean square of what no contact force explains; negative before the first
     force: Array  # (m,), N
     covariance: Array  # (m, m), N²
-    doubt: Array  # (m,), N², the part of the variance of each force that is of wrong efforts
+    doubt: Array  # (m,), N², the part of the variance of each force that is of wrong or noisy efforts, without average
     averaged: Array  # (2, nv), N or N m: the average of the residual, and its last value before that
     averaging: Array  # (AVERAGING,), of :mod:`.averaged_forces`
     inverse: Array  # (m, n), scratch: rows of the inverse factor of J M⁻² Jᵀ
 
 
 @kernel
-def free_forces(lead, level, gain, dt, L, motions, products, residual, every, unsure, memory, A, work, forces):
+def free_forces(lead, level, gain, dt, L, motions, products, residual, every, unsure, jitter, memory, A, work, forces):
     """Find the forces f of all contacts for which |M⁻¹ (r − Jᵀf)| is least (:mod:`.observed_forces`), and write their
     normal parts with their covariance.
 
@@ -54,14 +57,14 @@ def free_forces(lead, level, gain, dt, L, motions, products, residual, every, un
     Where a ``level`` is asked for, noisy residuals are averaged until forces are known to that
     (:mod:`.averaged_forces`).
 
-    What the efforts are wrong by comes to it, as far as that is known (``unsure``): that part of it which contacts
-    could explain is not seen in the noise.
+    What the efforts are wrong by comes to it, as far as that is known (``unsure``), and what they err by from state to
+    state (``jitter``): that part of it which contacts could explain is not seen in the noise.
 
     Args:
         level: N, standard deviation that is asked for; 0 for none. dt: s since the last state. L, motions, products:
             of :func:`~.observed_forces.weigh_motions`. residual: r (nv,). every: (m,) int64, 0 … m − 1.
-        unsure: (nv,), N m (N), standard deviations of the efforts' errors. memory: in and out, FreeForces.
-        A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces: (m, 3); scratch.
+        unsure, jitter: (nv,), N m (N), standard deviations of the efforts' errors and of their noise.
+        memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces: (m, 3); scratch.
 
     Returns:
         Whether there are forces.
@@ -120,10 +123,13 @@ def free_forces(lead, level, gain, dt, L, motions, products, residual, every, un
                 total += inverse[i, c] * inverse[j, c]
             memory.covariance[i, j] = noise * total
             memory.covariance[j, i] = noise * total
-    wrong = unsure.any()
+    left = _WHITE * white_share(dt, memory.averaging)
+    memory.averaging[WHITE] = 0.0
     for i in range(m):
-        memory.doubt[i] = _doubt(i, n, unsure, L, motions, A, inverse, response, shifted) if wrong else 0.0
-        memory.covariance[i, i] += memory.doubt[i]
+        wrong, white = _doubts(i, n, unsure, jitter, L, motions, A, inverse, response, shifted)
+        memory.doubt[i] = wrong + white
+        memory.covariance[i, i] += wrong + left * white
+        memory.averaging[WHITE] = max(memory.averaging[WHITE], _WHITE * white)
     return True
 
 
@@ -143,8 +149,9 @@ def _unexplained(n, L, motions, products, every, A, response, shifted, forces):
 
 
 @kernel
-def _doubt(i, n, unsure, L, motions, A, inverse, y, z):
-    """The variance (N²) that errors of the efforts give to the normal force of contact i: f = (J W² Jᵀ)⁻¹ J W² r."""
+def _doubts(i, n, unsure, jitter, L, motions, A, inverse, y, z):
+    """The variances (N²) that errors of the efforts and their noise give to the normal force of contact i:
+    f = (J W² Jᵀ)⁻¹ J W² r."""
     nv = L.shape[0]
     for c in range(n):
         y[c] = inverse[i, c] if c >= _WIDTH * i else 0.0
@@ -154,7 +161,8 @@ def _doubt(i, n, unsure, L, motions, A, inverse, y, z):
         for c in range(n):
             z[k] += motions[c, k] * y[c]
     cholesky_solve(nv, L, z)
-    total = 0.0
+    wrong, white = 0.0, 0.0
     for k in range(nv):
-        total += (unsure[k] * z[k]) ** 2
-    return total
+        wrong += (unsure[k] * z[k]) ** 2
+        white += (jitter[k] * z[k]) ** 2
+    return wrong, white

@@ -18,6 +18,7 @@ from hybrid_contact_ros.kernels.estimation.belief_step import (
 from hybrid_contact_ros.kernels.estimation.contact_tracking import slips
 from hybrid_contact_ros.kernels.estimation.effort_correction import EffortCorrection, follow_efforts, latest
 from hybrid_contact_ros.kernels.estimation.effort_errors import EffortErrors, doubt_torques
+from hybrid_contact_ros.kernels.estimation.effort_noise import EffortNoise, learn_effort_noise
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable, check_efforts
 from hybrid_contact_ros.kernels.estimation.event_density import DensityMemory, foretell_densities, learn_densities
 from hybrid_contact_ros.kernels.estimation.event_skill import EventSkill
@@ -125,6 +126,8 @@ def update(
     hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
+    # effort noise:
+    jitter_efforts, jitter_ages, jitter_count, jitter_sigma,
     # foot stops:
     stop_since, stop_begun, stop_floor, stop_speed, stop_last, stop_noise, stop_doubted,
     # friction table:
@@ -189,8 +192,8 @@ def update(
         RobotContacts, UpdateProblem, Measurement, TrackerMemory, StateOut (with ``warm``, (1,) uint8, whether the last
         mode was solved), ``lines`` of EventOut, ``rate_lines`` (m, COLUMNS), ObserverMemory, LogMemory, TrustTable,
         TrustMemory and TrustScratch (both with the prefix ``trust_``), EffortCorrection, EffortErrors (``error_``),
-        HangMemory (``hang_``), RateNoise, FootStops, FrictionTable and FrictionBounds (both with ``friction_``),
-        StanceMemory, GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
+        HangMemory (``hang_``), RateNoise, EffortNoise, FootStops, FrictionTable and FrictionBounds (both with
+        ``friction_``), StanceMemory, GroundMap, BeliefRecord (with the prefix), SensorSettings, SensorGiven and
         SensorMemory (with the prefix ``sensor_``), OffsetMemory (``offset_``), StrideCourse, EventSkill and
         DensityMemory (with the prefixes ``course_``, ``skill_`` and ``density_``), StateScratch, UpdateScratch,
         GroundScratch, EngineOut, ListsOut, UpdateInput, and PredictionOut with the prefix ``out_``.
@@ -302,6 +305,7 @@ def update(
     correction = EffortCorrection(active, applied, added, drives, unsure, late, slow, effort_rate)
     if trusted:
         follow_efforts(dt, effort, correction)
+        learn_effort_noise(dt, effort, EffortNoise(jitter_efforts, jitter_ages, jitter_count, jitter_sigma))
     check_efforts(given, problem, here, velocity, table, trust, check, correction, errors, hang)
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
@@ -381,8 +385,8 @@ def update(
     )  # fmt: skip
     doubt_torques(velocity, effort, table, error_numbers, correction)
     decided = believe(
-        use, belief_settings, settings, given, believed, unsure, latest(late), surfaces, own, quiet, every, plane_of,
-        stop_since, problem, here, tracker, observer, solver, scratch, belief, sensor_beside,
+        use, belief_settings, settings, given, believed, unsure, jitter_sigma, latest(late), surfaces, own, quiet,
+        every, plane_of, stop_since, problem, here, tracker, observer, solver, scratch, belief, sensor_beside,
         sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
