@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.problem import ContactProblem
     from hybrid_contact_ros.mechanics.sensors import CommandedContacts, ContactForces, ContactReadings, ImuMeasurement
     from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
+    from hybrid_contact_ros.messages.contact_sensors import ReadingHealth
     from hybrid_contact_ros.messages.readers import (
         ConstraintStabilityReader,
         ContactModeReader,
@@ -102,6 +103,7 @@ _HOMES = {
     "ImuMeasurement": "mechanics.sensors",
     "RobotState": "mechanics.state",
     "UnusableStateError": "mechanics.state",
+    "ReadingHealth": "messages.contact_sensors",
     "ConstraintStabilityReader": "messages.readers",
     "ContactModeReader": "messages.readers",
     "PostImpactVelocitySetReader": "messages.readers",

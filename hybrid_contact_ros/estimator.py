@@ -173,7 +173,7 @@ class ContactEstimator:
                 finite; a base quaternion that is not of unit length; a mass matrix that is not positive definite. This
                 is a ValueError. What the estimator remembers is then unchanged.
         """
-        wrong = state.wrong_type
+        wrong = state.wrong_type or state.wrong_sensors(self.model.contacts)
         if wrong is not None:
             raise UnusableStateError(wrong)
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.

@@ -165,7 +165,7 @@ class BaseFromLegs:
         gap = model.rows.gap[self._feet]
         moving = np.einsum("kij,j->ki", model.rows.rows[self._feet], v)
         speeds = -np.einsum("ki,kij->kj", moving, self._axes)  # of the base, if that foot stands
-        self._correct(seconds, gap, speeds, self._carries(seconds, imu))
+        self._correct(seconds, gap, speeds, self._carries(seconds, rotation, imu))
         linear = rotation.T @ self._velocity
         return LegBase(np.concatenate((self._position, turn, linear, spin)), self._covariance(imu, rotation))
 
@@ -181,12 +181,13 @@ class BaseFromLegs:
         self._height_variance += seconds * (seconds * self._speed_variance + _DRIFT**2)
         self._speed_variance += seconds * (missed * missed * max(seconds, 0.001) + _DOUBT * self._alone**2)
 
-    def _carries(self, seconds: float, imu: ImuMeasurement) -> bool:
-        """Whether anything carries the robot: the accelerometer of one that falls shows next to nothing."""
+    def _carries(self, seconds: float, rotation: Array, imu: ImuMeasurement) -> bool:
+        """Whether anything carries the robot: the accelerometer of one that falls shows next to nothing that points
+        upwards. Heavy legs that swing pull its trunk down by 7 m/s² and more meanwhile, and no ground does."""
         if imu.acceleration is None or not imu.acceleration.any():  # zeros are published by units without
             return True
-        size = float(np.linalg.norm(imu.acceleration))
-        self._felt += (1.0 - math.exp(-seconds / _FELT)) * (size - self._felt) if seconds else size - self._felt
+        up = max(float(rotation[2] @ imu.acceleration), 0.0)
+        self._felt += (1.0 - math.exp(-seconds / _FELT)) * (up - self._felt) if seconds else up - self._felt
         self._falling = 0.0 if self._felt > _FALLS else self._falling + seconds
         return self._felt > _FALLS or self._falling > _LONGEST_FALL
 

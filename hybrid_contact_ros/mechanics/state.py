@@ -13,6 +13,11 @@ from hybrid_contact_ros.mechanics.sensors import CommandedContacts, ContactForce
 Vector = NDArray[np.float64]
 BASE_COVARIANCE = (2, 6, 6)
 """Shape of the covariances of a free-flyer: of its pose and of its velocity."""
+_OF_CONTACTS = {
+    "contact_force": ("stamp_ns", "force", "in_world", "valid"),
+    "contact_reading": ("raw", "load", "valid"),
+    "commanded_contacts": ("wanted", "since_ns"),
+}
 
 
 class UnusableStateError(ValueError):
@@ -110,6 +115,20 @@ class RobotState:
         for name, array in (("base_covariance", self.base_covariance), ("base_carried", self.base_carried)):
             if array is not None and np.shape(array) != BASE_COVARIANCE:
                 return f"{name} has shape {np.shape(array)}, (2, 6, 6) is needed"
+        return None
+
+    def wrong_sensors(self, m: int) -> str | None:
+        """Which array of foot sensors or commanded contacts has another shape than ``m`` contacts need; ``None`` if
+        none has."""
+        for name, part in (
+            ("contact_force", self.contact_force),
+            ("contact_reading", self.contact_reading),
+            ("commanded_contacts", self.commanded_contacts),
+        ):
+            for of in () if part is None else _OF_CONTACTS[name]:
+                wanted = (m, 3) if of == "force" else (m,)
+                if np.shape(getattr(part, of)) != wanted:
+                    return f"{name}.{of} has shape {np.shape(getattr(part, of))}, the model's contacts need {wanted}"
         return None
 
     def fault(self, nq: int, nv: int) -> str | None:

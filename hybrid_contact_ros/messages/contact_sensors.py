@@ -6,7 +6,8 @@ each is the low end of what it read lately, which follows readings below it at o
 the high end, which creeps down. Both look at the median of the last three readings, so that a glitch moves neither. A
 load is where between these a reading is; one that is far outside is none. A sensor is dead while its span is nothing
 beside that of its best fellow, and stuck once it has read the very same number while a fellow has gone up and down
-several times, by much more than its readings change from one to the next.
+several times, by much more than its readings change from one to the next; or for five times as long as it ever did
+before, while its fellows' readings go on changing.
 """
 
 from __future__ import annotations
@@ -33,6 +34,10 @@ _DEAD = 0.02  # of the largest span
 _LOW, _HIGH = 0.3, 0.7  # loads between which a fellow has gone up and down
 _CLEAR, _CHANGE_TIME = 10.0, 1.0  # a swing is so many times the mean change from reading to reading; s, of that mean
 _SWINGS = 3  # of a fellow, after which the very same reading is stuck
+# Readings in a row that are the same, and times as many as ever before, of a sensor that was read _KNOWN times; share
+# of these in which another sensor's reading changed; and where between zero and top a reading is none of their ends,
+# of which nothing is known before it was there for _SEEN readings: a sensor may have no noise at its zero.
+_SAME, _LONGER, _KNOWN, _ALIVE, _WITHIN, _SEEN = 50, 5, 200, 0.9, (0.05, 0.95), 100
 
 
 class ReadingHealth:
@@ -57,6 +62,8 @@ class ReadingHealth:
         self._change, self._changes = np.zeros(m), np.zeros(m)  # mean of |change|, and the weight that it is made of
         self._swings = np.zeros(m, dtype=np.int64)  # of each sensor since the start
         self._since = np.zeros(m, dtype=np.int64)  # swings of the liveliest fellow when its reading last changed
+        # Readings in a row that were the same, the most of these before, and those in which another one changed.
+        self._run, self._longest, self._alive, self._ends = (np.zeros(m, dtype=np.int64) for _ in range(4))
         self.stuck, self.dead = np.zeros(m, dtype=np.bool_), np.ones(m, dtype=np.bool_)
 
     @property
@@ -100,9 +107,22 @@ class ReadingHealth:
         most = int(self._swings.max(initial=0))
         moved = seen & (raw != self._last)
         self._since = np.where(moved, most, self._since)
-        self.stuck = most - self._since >= _SWINGS
+        self.stuck = (most - self._since >= _SWINGS) | self._frozen(seen, moved, load)
         self._last = np.where(seen, raw, self._last)
         return np.asarray(load)
+
+    def _frozen(self, seen: NDArray[np.bool_], moved: NDArray[np.bool_], load: Array) -> NDArray[np.bool_]:
+        """(m,): which readings have been the same for far longer than ever before. A robot of which nothing moves may
+        say the same for long."""
+        others = moved.sum() > moved  # another one than this
+        self._longest = np.where(moved, np.maximum(self._longest, self._run), self._longest)
+        self._run = np.where(moved, 0, self._run + seen)
+        self._alive = np.where(moved, 0, self._alive + (seen & others))
+        long = self._run >= np.maximum(_SAME, _LONGER * self._longest)
+        ends = (load < _WITHIN[0]) | (load > _WITHIN[1])
+        self._ends += ends
+        known = ~ends | (self._ends >= _SEEN + self._run)
+        return np.asarray(long & known & (self._alive >= _ALIVE * self._run) & (self._read >= _KNOWN + self._run))
 
 
 def places(model: Any) -> dict[str, list[int]]:

@@ -233,3 +233,18 @@ def test_shakes_tell_less_of_a_contact_the_longer_velocities_are_means_and_those
     window = legs.add(state.stamp_ns, state.q, state.v, imu(START)).below(state).velocity_window
     least = [least_belief(of, 2) for of in (0.0, window, 3.0 * window, 10.0 * window)]
     assert least == sorted(least) and least[0] < 0.2 < least[1] - 0.01 and least[3] > 0.5
+
+
+@pytest.mark.parametrize("pulled", [0.0, -7.7])  # m/s²
+def test_a_trunk_that_heavy_legs_pull_down_in_the_air_is_not_carried(pulled):
+    """The specific force of a flight is none that points upwards, whatever size it has."""
+    legs = BaseFromLegs(MODEL)
+    carried = []
+    for k in range(150):
+        stamp = START + k * MS
+        unit = imu(stamp)
+        if k >= 100:
+            unit = imu(stamp, force=(0.0, 0.0, pulled))
+        legs.add(stamp, np.r_[np.zeros(7), -0.1, -0.1], np.zeros(8), unit)
+        carried.append(legs._falling == 0.0)
+    assert all(carried[:100]) and not any(carried[110:])

@@ -53,3 +53,26 @@ def test_a_hovering_tip_of_an_arm_with_noisy_encoders_is_told_from_one_that_rest
     assert np.mean([mode.closed[0] for mode in presses]) > 0.99
     assert np.mean([mode.closed[0] for mode in hovers]) < 0.02
     assert sum(not a.closed[0] and b.closed[0] for a, b in pairwise(hovers)) <= 1
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.0005])
+@pytest.mark.parametrize("off", [-0.03, -0.01])
+def test_a_tip_that_presses_firmly_is_closed_where_the_table_is_centimetres_higher_than_it_was_configured(off, noise):
+    thing = Arm("ur5", off=off, noise=noise)
+    thing.rest(0.08, seconds=0.3)
+    presses = thing.rest(0.0, PRESSES, seconds=1.0)
+    assert np.mean([mode.closed[0] for mode in presses[100:]]) > 0.98
+    assert presses[-1].ground_offset[0] == pytest.approx(-off, abs=1e-3)  # and it is learned
+    after = thing.rest(0.02, seconds=0.5)
+    assert not any(mode.closed[0] for mode in after[50:])
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.0005])
+@pytest.mark.parametrize("off", [0.01, 0.03])
+def test_a_tip_that_bears_nothing_is_open_below_the_table_as_it_was_configured(off, noise):
+    thing = Arm("ur5", off=off, noise=noise)
+    thing.rest(0.08, seconds=0.3)
+    falls = [mode for gap in np.linspace(off, 0.001, 30) for mode in thing.rest(gap, seconds=0.02)]
+    assert np.mean([mode.closed[0] for mode in falls]) < 0.02
+    presses = thing.rest(0.0, PRESSES, seconds=0.6)
+    assert np.mean([mode.closed[0] for mode in presses[100:]]) > 0.98

@@ -238,3 +238,18 @@ def test_parameters_are_read_and_out_of_range_refused():
     assert (found.shock_most, found.decide, found.outliers) == (2, False, CONFIG.outliers)
     with pytest.raises(ValueError, match=r"sensors\.command_share"):
         EstimatorConfig.from_mapping({"sensors": {"command_share": 1.0}})
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.15, 0.6])  # of a load
+def test_noise_of_a_force_sensor_is_known_without_a_swing(noise):
+    """Of a foot that is held up, as the tip of an arm is over its table."""
+    memory, given, rng, says = sensor_memory(1), sensor_given(1), np.random.default_rng(8), []
+    given.axis[:, 2] = 1.0
+    given.present[:] = 1, 0, 0
+    for k in range(3000):
+        given.force[:] = 0.0, 0.0, noise * SHARE * rng.normal()
+        still, p = np.zeros(1), np.full((1, 2), 0.01)
+        sense(settings(0.0), DT, k == 0, False, np.full(1, 0.05), still, still, p, given, memory)
+        says.append(memory.beside[0, EVIDENCE])
+    assert memory.white[0, 0, 0] == pytest.approx(noise, rel=0.5)
+    assert np.mean(np.array(says[500:]) > 0.5) < 0.01

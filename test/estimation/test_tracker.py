@@ -207,3 +207,22 @@ def test_above_gap_on_an_open_contact_at_rest_is_a_candidate_where_its_load_can_
 )
 def test_a_sole_that_swings_past_low_over_the_ground_does_not_touch_it(slide, state, found):
     assert near(0.001, **({"told": False, "slide": slide} | state)) == [found, 1]
+
+
+@pytest.mark.parametrize("dt", [0.001, 0.002, 0.005])
+def test_a_foot_that_an_impact_has_stopped_does_not_slip_though_it_swung_fast(dt):
+    """It comes with 1.5 m/s along the ground, is caught, and is at rest with the next state."""
+    tracker = Tracker(TANGENTS, CONFIG)
+    for _ in range(20):
+        step(tracker, gap=0.02, rate=-0.5, slide=1.5, load=0.0, dt=dt)
+    step(tracker, gap=-1e-4, rate=-0.5, slide=1.5, load=0.0, dt=dt)
+    assert tracker.memory.closed[0]
+    assert {step(tracker, slide=0.005, dt=dt) for _ in range(50)} == {ContactStatus.STICKING}
+
+
+def test_a_foot_that_slides_on_after_it_has_touched_slips():
+    tracker = Tracker(TANGENTS, CONFIG)
+    for _ in range(20):
+        step(tracker, gap=0.02, rate=-0.5, slide=1.0, load=0.0)
+    step(tracker, gap=-1e-4, rate=-0.5, slide=1.0, load=0.0)
+    assert {step(tracker, slide=0.6) for _ in range(30)} == {ContactStatus.SLIPPING}

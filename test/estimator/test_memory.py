@@ -12,6 +12,7 @@ import pytest
 from helpers.bodies import NO_DEADLINE, block, free, landing, same_bits
 from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.estimator import ContactEstimator, Parts
+from hybrid_contact_ros.mechanics.sensors import CommandedContacts, ContactForces, ContactReadings
 from hybrid_contact_ros.mechanics.state import RobotState, UnusableStateError
 
 
@@ -157,6 +158,15 @@ def test_answers_are_not_overwritten_by_later_ones():
         ({"q": None}, "q is None, a numpy array is needed"),
         ({"v": [0.0] * 6}, "v is a list"),
         ({"effort": (0.0,) * 6}, "effort is a tuple"),
+        (
+            {"contact_reading": ContactReadings(0, np.zeros(9), np.zeros(9), np.ones(9, bool))},
+            r"contact_reading\.raw has shape \(9,\), the model's contacts need",
+        ),
+        (
+            {"contact_force": ContactForces(np.zeros(2, int), np.zeros((9, 3)), np.ones(9, bool), np.ones(9, bool))},
+            r"contact_force\.stamp_ns has shape \(2,\)",
+        ),
+        ({"commanded_contacts": CommandedContacts(0, np.zeros(9), np.zeros(9, int))}, "commanded_contacts.wanted"),
     ],
 )
 def test_what_is_no_state_or_too_large_to_compute_with_is_refused_without_a_warning(change, why):

@@ -258,6 +258,35 @@ def test_a_sensor_that_reads_one_number_while_others_step_is_stuck(value):
     assert not health.stuck.any()
 
 
+@pytest.mark.parametrize("value", [0.0, 250.0, 500.0])
+def test_a_sensor_that_freezes_is_stuck_after_half_a_second(value):
+    """Its readings changed from one to the next as long as they were those of a foot; those of the others still do."""
+    rng = np.random.default_rng(5)
+    raw = strides(TIME) + rng.normal(0.0, 3.0, (TIME.size, 3))
+    raw[TIME > 10.0, 1] = value
+    health, _ = followed(raw[:1052])
+    assert health.stuck.tolist() == [False, True, False]
+    raw[TIME > 12.0, 1] = 100.0 + rng.normal(0.0, 3.0, (TIME > 12.0).sum())
+    health, _ = followed(raw[:1202])
+    assert not health.stuck.any()
+
+
+def test_sensors_that_have_no_noise_at_their_zero_are_not_stuck_in_swings_nor_for_a_second():
+    raw = strides(TIME) + np.where(strides(TIME) > 0.0, np.random.default_rng(5).normal(0.0, 3.0, (TIME.size, 3)), 0.0)
+    raw[np.abs(TIME - 20.0) < 0.5, 2] = 0.0  # a foot that is held up
+    health = ReadingHealth(3)
+    for k, row in enumerate(raw[:2500]):
+        health.add(START + round(k * 1e7), row)
+        assert not health.stuck.any()
+
+
+def test_a_robot_of_which_nothing_moves_has_no_sensor_that_is_stuck():
+    rng = np.random.default_rng(5)
+    raw = strides(TIME) + rng.normal(0.0, 3.0, (TIME.size, 3))
+    raw[TIME > 10.0] = (250.0, 260.0, 270.0)
+    assert not followed(raw[:2000])[0].stuck.any()
+
+
 def test_a_sensor_that_only_rustles_is_dead_and_one_that_comes_back_is_not():
     raw = strides(TIME)
     rng = np.random.default_rng(0)

@@ -20,6 +20,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     flies,
     force_error,
     has_landed,
+    heed_force,
     leaves_unfelt,
     note_force,
     presses,
@@ -249,6 +250,8 @@ def single_likelihoods(i, settings, given, held, forces, out):
     closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
     if falls_through(i, given):
         closed = min(closed, 0.0)
+    if s.velocity_correlation == math.inf:  # an arm, of which force and gap alone decide
+        closed = heed_force(closed, i, s, given, forces)
     quick = effective(given.dt, given.first, s.velocity_correlation)
     measured = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i])  # what moves has this noise as well
     noise = max(measured + s.rest_speed * s.rest_speed - given.quiet[i], given.spread[i])
@@ -322,7 +325,8 @@ def joint_likelihoods(members, k, settings, given, forces, L, x, out):
     """Write the log-likelihoods of each set of closed contacts among the ``k`` members of a group: out (2^k,).
 
     The observed normal forces of the group are normal with their covariance; a closed contact adds to it a force of its
-    own, with mean and standard deviation of one share of the weight. Bit j of a set is member j.
+    own, with mean and standard deviation of one share of the weight. No contact pulls: an observed pull is an error,
+    and speaks for a contact no more than no force. Bit j of a set is member j.
 
     Args:
         members: (k,) int64. forces: (m, COLUMNS), of :mod:`.landed_forces`. L: (4, 4), x: (4,), scratch.
@@ -346,7 +350,7 @@ def joint_likelihoods(members, k, settings, given, forces, L, x, out):
         for a in range(first, k):
             i = members[a]
             closed = (chosen >> a) & 1
-            x[a] = given.force[i] - s.share * closed
+            x[a] = max(given.force[i], 0.0) - s.share * closed
             for b in range(a + 1):
                 L[a, b] = given.force_covariance[i, members[b]]
             L[a, a] += s.share * s.share * (doubts[a] + closed)

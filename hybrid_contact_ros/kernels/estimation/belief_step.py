@@ -10,7 +10,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
 from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_forces
-from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING
+from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING, UNDER
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PROBABILITY
@@ -281,12 +281,14 @@ def decide_closed(
 
 
 @kernel
-def remember(believed, surface, gap, gap_sigmas, ahead, belief, out):
-    """Keep the events that this state foretells: the next belief starts from them. Where no forces tell a contact, a
-    foot that is open deep in the expected ground has not met it there, and does not meet it now."""
+def remember(believed, felt, surface, gap, gap_sigmas, ahead, belief, out):
+    """Keep the events that this state foretells: the next belief starts from them. Where no forces tell a contact,
+    and of an arm, whose table is ``felt``, what is open deep in the expected ground has not met it there, and does not
+    meet it now."""
+    deviations = UNDER if felt else math.inf if believed else _DEEP
     for i in range(belief.load.shape[0]):
         belief.kind[i] = out.codes[NEXT_EVENT, i]
-        deep = not believed and gap[i] < -_DEEP * math.hypot(surface[i], gap_sigmas[i])
+        deep = gap[i] < -deviations * math.hypot(surface[i], gap_sigmas[i])
         if deep and belief.kind[i] == _TOUCHDOWN and ahead.event_times[i, 0] <= 0.0:
             belief.kind[i] = 0
         for k in range(3):

@@ -20,6 +20,7 @@ _GIVES_WAY = 0.1  # s after an impact, in which a leg may give way that nothing 
 _SPREAD_MOST = 9.0  # A square is at most this many times what is known of it: a foot that is flung is not noisy.
 # A contact that just closed slips if its mean velocity exceeds this many of its standard deviations.
 _SLIP_SIGMAS = 4.0
+_LANDING = 0.9  # share of a full average, until which a contact has just closed
 
 
 @kernel
@@ -74,7 +75,8 @@ def slips(
 
     The low-passed velocity of the contact point decides. It is averaged as a vector, so that the noise of a contact at
     rest averages out and does not add up. The average of a contact that has just closed is over few states: such a
-    contact slips only if it is faster than ``slip_on`` and than the uncertainty of its average.
+    contact slips only if it is faster than ``slip_on`` and than the uncertainty of its average, now as well as in the
+    mean: an impact stops what it does not set sliding.
 
     Args:
         slip_on, slip_off: speeds (m/s) above which a contact starts, and below which it ceases, to slip.
@@ -87,7 +89,7 @@ def slips(
             may give way, and the foot be where it was.
         tangential: velocity along the surface (m, 3), m/s, world frame.
         slipping: in and out (m,) uint8. seen: in and out (m,), states in the average. smooth: in and out (m, 3), the
-            average, m/s. For an open contact these are what they would be if it closed now.
+            average, m/s. For an open contact these are of this state alone, and the average begins with the next one.
         spread: in and out (m,), (m/s)²: mean square, per direction, of the difference between single states and the
             average, of closed contacts. It is the noise of this robot that ``velocity_sigma`` misses.
         sliding: out (m, 2), the average along the tangents, m/s; zero where a contact does not slip.
@@ -114,7 +116,12 @@ def slips(
             most = _SPREAD_MOST * max(velocity_sigma * velocity_sigma, least)
             spread[i] = min(spread[i] + (1.0 - lag) * _SPREAD_GAIN * (min(0.5 * apart, most) - spread[i]), most)
         doubt = _SLIP_SIGMAS * math.sqrt(max(velocity_sigma * velocity_sigma, spread[i]) / (2.0 * seen[i] - 1.0))
-        slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else max(slip_on, doubt)) else 0
+        starts = max(slip_on, doubt)
+        now = math.sqrt(tangential[i, 0] ** 2 + tangential[i, 1] ** 2 + tangential[i, 2] ** 2)
+        landing = closed[i] and (1.0 - lag) * seen[i] < _LANDING and now <= starts
+        slipping[i] = 1 if math.sqrt(speed) > (slip_off if slipping[i] else starts) and not landing else 0
+        if not closed[i]:
+            seen[i] = 0.0  # what moved in the air, or is being stopped now, is no part of a slide
         for k in range(2):
             total = 0.0
             for j in range(3):

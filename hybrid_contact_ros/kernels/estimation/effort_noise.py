@@ -16,8 +16,8 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 BEFORE = 3
 """States that are remembered."""
 _LONGEST = 0.05  # s, from the first state of a difference to the last: efforts are not smooth over longer times
-_QUARTILE = 0.3186  # A quarter of |x| is below this, x of variance 1.
-_UP, _DOWN = 0.03, 0.09  # steps of the logarithm, up for three of four states and down for one
+QUARTILE = 0.3186  # A quarter of |x| is below this, x of variance 1.
+UP_STEP, DOWN_STEP = 0.03, 0.09  # steps of the logarithm, up for three of four states and down for one
 _LEAST = 1e-9  # N m (N)
 
 
@@ -52,7 +52,7 @@ def learn_effort_noise(dt, effort, memory):
             if sigma[k] == 0.0:
                 sigma[k] = max(x, _LEAST)
             else:
-                sigma[k] = max(sigma[k] * math.exp(_UP if x > _QUARTILE * sigma[k] else -_DOWN), _LEAST)
+                sigma[k] = max(sigma[k] * math.exp(UP_STEP if x > QUARTILE * sigma[k] else -DOWN_STEP), _LEAST)
     for a in range(BEFORE - 1, 0, -1):
         ages[a] = ages[a - 1]
         for k in range(effort.shape[0]):

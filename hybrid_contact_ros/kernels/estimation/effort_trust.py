@@ -93,12 +93,12 @@ class TrustScratch(NamedTuple):
 
 
 @kernel
-def check_efforts(given, problem, here, velocity, table, memory, scratch, correction, errors, hang):
+def check_efforts(given, problem, here, velocity, closed, table, memory, scratch, correction, errors, hang):
     """Take one state, and write ``force_weight``, 0 for all limbs without efforts.
 
     A pause starts the filters anew and leaves the weights; a second state of the same time changes nothing. The efforts
     of ``problem`` are corrected (``correction.added``); the filters follow those that were measured, and what they are
-    judged by is corrected with what is applied now.
+    judged by is corrected with what is applied now. ``closed``: (m,) uint8, with the state before.
     """
     m, limbs = memory.force_weight.shape[0], memory.weight.shape[0]
     if table.bandwidth > 0.0 and limbs:
@@ -110,7 +110,7 @@ def check_efforts(given, problem, here, velocity, table, memory, scratch, correc
             follow_joints(given.dt, memory.begun[0] == 0.0, table.bandwidth, velocity, table.scale, errors)
             if settled:
                 note_hanging(given.dt, table, memory, hang)
-                _compare(given.dt, problem, here, table, memory, scratch, correction, errors)
+                _compare(given.dt, problem, here, closed, table, memory, scratch, correction, errors)
             else:
                 wait_for_efforts(given.dt, hang)
     least = 1.0
@@ -171,7 +171,7 @@ def _filter(dt, effort, velocity, correction, here, table, memory, scratch):
 
 
 @kernel
-def _compare(dt, problem, here, table, memory, scratch, correction, errors):
+def _compare(dt, problem, here, closed, table, memory, scratch, correction, errors):
     """What r leaves unexplained, with the efforts of each limb and without; from these the weights."""
     limbs = memory.weight.shape[0]
     settled = memory.begun[2]
@@ -181,7 +181,7 @@ def _compare(dt, problem, here, table, memory, scratch, correction, errors):
     _put(table, memory, scratch)
     if correction.active[0]:
         _correct(correction, table, memory, scratch, errors)
-    found = _span(dt, problem, here, table, memory, scratch)
+    found = _span(dt, problem, here, closed, table, memory, scratch)
     for a in range(found, scratch.kept.shape[0]):
         scratch.kept[a] = -1
     take_off(found, scratch.basis, scratch.left[0], scratch.part)
@@ -327,15 +327,17 @@ def _learn(step, forget, found, table, memory, scratch):
 
 
 @kernel
-def _span(dt, problem, here, table, memory, scratch):
+def _span(dt, problem, here, closed, table, memory, scratch):
     """An orthonormal basis of what contacts may push along, but for those of an arm that swing. Returns its size.
 
-    A leg that swings needs no such rule: forces that it does not have would move the base.
+    A leg that swings needs no such rule: forces that it does not have would move the base. A tip that is closed and
+    moves along its surface alone slides, on a table that is higher than it was configured.
     """
     found = 0
     gap, fast = _SWINGS if table.presses >= 1.0 else _SWINGS_ARM
     for i in range(memory.swing.shape[0]):
-        speed = math.sqrt(here.gap_velocity[i] ** 2 + here.slip_speed[i] ** 2)
+        slide = 0.0 if closed[i] else here.slip_speed[i]
+        speed = math.sqrt(here.gap_velocity[i] ** 2 + slide**2)
         swings = table.fixed and problem.gap[i] > gap and speed > fast and not table.is_limit[i]
         memory.swing[i] = memory.swing[i] + dt if swings else 0.0
         if memory.swing[i] * table.bandwidth > _SWING_AGE or (table.is_limit[i] and problem.gap[i] > _LIMIT_NEAR):

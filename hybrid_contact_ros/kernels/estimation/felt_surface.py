@@ -30,6 +30,7 @@ _FIRM = 5.0  # deviations of an observed force
 _SETTLES = 0.05  # s, after which a tip that presses rests, and so does the force that is averaged
 _SMOOTH = 0.02  # s, over which gap and place are averaged
 _GATE = 9.0  # squared deviations, by which a table may be elsewhere than it was configured
+_INSISTS, _ASTRAY = 0.2, 0.04  # s, after which what is further off is the table, too, and m, up to which it is
 _LEAST = 2e-4**2  # m², of a height
 _BELOW = 0.0015  # m, under what was felt, where no force is
 _NOISE = 3.0  # deviations of a rate, within which a tip that moves faster along the normal may rest
@@ -68,7 +69,8 @@ def feel_surface(settings, ground, given, weight, force, covariance, problem, he
         for k in range(3):
             memory.point_place[i, k] += new * (ahead.under[i, k] - memory.point_place[i, k])
         if pressing:
-            changed = _press(i, ground, given.dt, here, memory, map, ahead) or changed
+            closed = tracker.closed[i] != 0
+            changed = _press(i, closed, ground, given.dt, here, memory, map, ahead) or changed
         elif known and not tracker.closed[i] and map.map_size[0] > 0:
             forget_above(ground, i, ahead.under[i], memory.point_height[i] + _BELOW, ahead.plane_of, memory.entry, map)
     if changed or (map.map_size[0] > 0 and numbers[TIME] - numbers[FITTED_AT] >= _FIT_PERIOD):
@@ -79,8 +81,11 @@ def feel_surface(settings, ground, given, weight, force, covariance, problem, he
 
 
 @kernel
-def _press(i, ground, dt, here, memory, map, ahead):
-    """Contact i presses: follow the height of what it touches; whether that is new in the map."""
+def _press(i, closed, ground, dt, here, memory, map, ahead):
+    """Contact i presses, ``closed`` or not: follow the height of what it touches; whether that is new in the map.
+
+    What is further from where the table is expected than its deviations allow is believed of a closed tip, and later.
+    """
     memory.standing[i] += dt
     if memory.standing[i] < _SETTLES:
         memory.stance_height[i] = memory.point_height[i]
@@ -95,7 +100,8 @@ def _press(i, ground, dt, here, memory, map, ahead):
         return False
     expected, spread = predict(ground, ahead.plane_of, map, i, place, ahead.map_row)
     surprise = memory.stance_height[i] - expected
-    if surprise * surprise > _GATE * (spread + memory.stance_variance[i]):
+    insists = closed and memory.standing[i] >= _INSISTS and abs(surprise) <= _ASTRAY
+    if surprise * surprise > _GATE * (spread + memory.stance_variance[i]) and not insists:
         return False
     add_foothold(ahead.plane_of, map, memory.entry, i, place, memory.stance_height[i], memory.stance_variance[i])
     return True

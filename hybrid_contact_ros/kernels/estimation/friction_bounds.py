@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.limb_forces import limb_forces
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import (
@@ -34,6 +35,9 @@ _RECENT = 0.01  # of the mode's force,
 _TREND = 0.02  # and of the rate of its ratio
 _SKIPPED = 1.5  # time constants of the observer that a slide must last before its forces are those of the slide,
 _SETTLED = 1.0  # and for which they are then averaged before they tell anything
+_LATELY = 3.0  # over which they are averaged at most: the ground may change within a slide
+_KNOWN = 0.012  # s, of a mean of forces that shows what is held: after an impact the observer's are none for so long
+_FRESH = 0.006  # s, of the mode's forces before anything is warned of: those of an impact are others
 _DIFFERENCES = 1.9  # states of a stance before one has second differences
 _NOTABLE = 0.5  # of what a contact can hold: below this no growth is warned of
 _AGAINST = 0.85  # cosine between the force and the direction against the slip
@@ -67,7 +71,7 @@ class FrictionBounds(NamedTuple):
     last: Array  # (m, 6): forces of the last state and of the one before it, N
     spread: Array  # (m,): variance of the noise of a state's force, per axis, N²
     course: Array  # (m, 6): mean of the mode's force, N; states in it; its ratio, and the rate of that, 1/s
-    slide: Array  # (m, 3): s since it slides; sums of normal and tangential force over the settled part of it, N s
+    slide: Array  # (m, 3): s since it slides; recent sums of normal and tangential force, N s
     place: Array  # (m, 3): where it was closed, m
     held: Array  # (m, 2): lower bound when it was shown, and how far that is forgotten (exponent)
     slid: Array  # (m, 3): ratio of the last slide, its upper bound, and the exponent
@@ -80,14 +84,26 @@ class FrictionBounds(NamedTuple):
 
 
 @kernel
-def bound_friction(dt, friction, weight, robot, problem, here, tracker, table, memory, out):
+def bound_friction(
+    dt, friction, weight, trust, residual, robot, problem, here, tracker, table, memory, solver, scratch, out
+):  # fmt: skip
     """The step of an update: learn from the forces of this state, and write what is known of each contact's μ.
 
-    ``friction``: as configured (m,).
+    Forces are those of each limb's own joints, where it has enough of them: what pulls at the trunk is none of μ.
+
+    Args: friction: as configured (m,). trust: TrustTable. residual: r (nv,), of the momentum observer.
     """
+    forces = scratch.weighed[0]
+    for i in range(forces.shape[0]):
+        for k in range(3):
+            forces[i, k] = out.vectors[FORCE_ESTIMATE, i, k]
+    limb_forces(
+        trust.contact_limb, trust.limb, table.link, tracker.closed, robot.normals, robot.tangents, problem.rows,
+        residual, scratch.integers[0], solver.A, scratch.vectors[0], forces,
+    )  # fmt: skip
     learn_friction(
         dt, tracker.closed, weight, friction, robot.normals, here.slip_speed, tracker.smooth, problem.position,
-        out.vectors[FORCE_ESTIMATE], out.vectors[FORCE_MODEL], table, memory,
+        forces, out.vectors[FORCE_MODEL], table, memory,
     )  # fmt: skip
     for i in range(friction.shape[0]):
         out.numbers[FRICTION_LOWER, i] = memory.lower[i]
@@ -132,7 +148,7 @@ def learn_friction(
         if memory.slid[link, 2] < _FOREIGN and memory.slid[link, 1] < math.inf:
             slippery = min(slippery, memory.slid[link, 0])
     for i in range(m):
-        _tell(i, closed[i] != 0, friction[i], slippery, table, memory)
+        _tell(i, dt, closed[i] != 0, friction[i], slippery, table, memory)
 
 
 @kernel
@@ -187,7 +203,9 @@ def _take(link, dt, closed, weight, normals, slip_speed, tangential, position, e
     else:
         for k in range(3):
             memory.slide[link, k] = 0.0
-        _hold(link, math.sqrt(memory.spread[link] / (2.0 * memory.mean[link, 3] - 1.0)), n0, n1, n2, table, memory)
+        if dt * memory.mean[link, 3] >= _KNOWN:
+            deviation = math.sqrt(memory.spread[link] / (2.0 * memory.mean[link, 3] - 1.0))
+            _hold(link, deviation, n0, n1, n2, table, memory)
 
 
 @kernel
@@ -270,14 +288,16 @@ def _slip(link, dt, push, held, deviation, table, memory):
     settled = slide[0] - _SKIPPED / table.gain
     if settled <= 0.0:
         return
-    slide[1] += dt * push
-    slide[2] += dt * held
+    fade = math.exp(-dt * table.gain / _LATELY)
+    slide[1] = fade * slide[1] + dt * push
+    slide[2] = fade * slide[2] + dt * held
     if settled < _SETTLED / table.gain:
         return
     ratio = slide[2] / slide[1]
     if ratio > _HIGHEST:
         return
-    noise = table.sigmas * math.sqrt((1.0 + ratio * ratio) * dt * settled) * deviation / slide[1]
+    lasted = min(settled, _LATELY / table.gain)
+    noise = table.sigmas * math.sqrt((1.0 + ratio * ratio) * dt * lasted) * deviation / slide[1]
     memory.mean[link, 3] = 0.0  # what was held before is not held here
     memory.slid[link, 0] = ratio
     memory.slid[link, 1] = ratio * (1.0 + table.model) + noise
@@ -299,7 +319,7 @@ def _bound(shown, exponent):
 
 
 @kernel
-def _tell(i, closed, friction, slippery, table, memory):
+def _tell(i, dt, closed, friction, slippery, table, memory):
     """Bounds of a contact, and whether it is near a slip."""
     link = table.link[i]
     low = _bound(memory.held[link, 0], -memory.held[link, 1])
@@ -321,7 +341,7 @@ def _tell(i, closed, friction, slippery, table, memory):
     memory.expected[i] = expected
     memory.warning[i] = 0
     memory.time_to_slip[i] = math.nan
-    if closed and memory.course[link, 3] > 0.0:
+    if closed and dt * memory.course[link, 3] >= _FRESH:
         left = holds - ratio
         memory.time_to_slip[i] = max(left, 0.0) / rate if rate > 0.0 else (0.0 if left <= 0.0 else math.inf)
         soon = ratio >= _NOTABLE * holds and memory.time_to_slip[i] <= table.lead

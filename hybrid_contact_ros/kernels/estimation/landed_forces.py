@@ -45,6 +45,9 @@ _RISES, _RISEN, _THROWN = 0.07, 0.0002, 0.15
 # s of a stance, after which a foot that rises leaves; and times by which efforts are late, for which they cannot tell.
 _STANDS, _UNFELT = 0.03, 2.0
 _PRESSES = 2.0  # deviations of a force, above which it is there
+# Shares of the weight and deviations of a force with which an arm presses firmly; m/s, of one that rests; share of the
+# weight to which a force is known that would tell a tip which bears something; and deviations of a gap.
+_FIRM_PART, _FIRM, _RESTS, _TOLD, UNDER = 2.5, 5.0, 0.05, 1.0, 2.0
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
 # m, and deviations of gap and surface, above which a foot may fly; deviations of a velocity; and the weight of a force
 # that seems to press on a foot that flies.
@@ -104,9 +107,35 @@ def presses(i, settings, given, memory):
     """Whether an observed force that is believed says for certain that contact i, which was open, bears something."""
     if not given.observed or given.stood[i] or given.force_weight[i] < BELIEVED:
         return False
+    return given.force[i] > settings.load_limit + _PRESSES * force_deviation(i, settings, given, memory)
+
+
+@kernel
+def force_deviation(i, settings, given, memory):
+    """The standard deviation of the observed force of contact i, N."""
     error = force_error(i, settings, memory) * settings.share
-    deviation = math.sqrt(given.force_covariance[i, i] + error * error)
-    return given.force[i] > settings.load_limit + _PRESSES * deviation
+    return math.sqrt(given.force_covariance[i, i] + error * error)
+
+
+@kernel
+def heed_force(log, i, settings, given, memory):
+    """What the gap of an arm's tip says, ``log``, where its force is known.
+
+    A table that was configured a centimetre too low or too high is one error, however many states there are; a gap
+    would say again and again what no force could outweigh. So a gap does not speak against a tip that presses firmly
+    and does not move along the normal, nor for one that is under the table for certain and bears nothing.
+    """
+    if not (given.trusted and given.observed) or given.force_weight[i] < BELIEVED:
+        return log
+    deviation = force_deviation(i, settings, given, memory)
+    if given.force[i] > max(_FIRM_PART * settings.share, _FIRM * deviation):
+        rests = abs(given.rate[i]) < _RESTS + _NOISES * _rate_noise(i, given)
+        return max(log, 0.0) if rests and not flies(i, given) else log
+    nothing = given.force[i] < settings.load_limit + _PRESSES * deviation
+    under = given.gap[i] < -UNDER * math.hypot(given.gap_sigmas[i], given.surfaces[i])
+    if under and nothing and deviation < _TOLD * settings.share:
+        return min(log, 0.0)
+    return log
 
 
 @kernel

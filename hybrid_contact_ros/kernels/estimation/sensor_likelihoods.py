@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import effective
+from hybrid_contact_ros.kernels.estimation.effort_noise import DOWN_STEP, QUARTILE, UP_STEP
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 COLUMNS = 6
@@ -33,6 +34,7 @@ _ZERO_TIME, _LEVEL_TIME, _NOISE_TIME = 0.1, 1.0, 0.5  # s of swing, stance and s
 _FIRST = 0.03  # s of a stance and of a swing before readings of unknown gain say anything
 _NOISE, _LEAST_NOISE = 0.06, 0.025  # of a load, before it is learned, and at least
 _LOOSE = 0.2  # density of outliers, per unit of load
+_ROOT_OF_SIX = math.sqrt(6.0)
 _AGREES, _MISSES = 0.95, 0.05  # of a sensor before anything is learned, worth _PRIOR s
 _PRIOR, _RECALL = 0.3, 2.0  # s of stances and of swings
 _WORTHLESS, _GOOD = 0.3, 0.75  # agreement in stances less that in swings
@@ -82,6 +84,7 @@ class SensorMemory(NamedTuple):
     offset: Array  # (m, 3), N, of forces in swings
     level: Array  # (2, m), readings in swing and in stance
     noise: Array  # (2, m), variance of loads in swings, of forces and of readings
+    white: Array  # (2, m, 3), noise of a load, 0 before any is known; the last loads, NaN without
     seen: Array  # (2, 2, m), s of swing and of stance that each kind was learned in
     says: Array  # (2, 2, m), how often each kind says closed in swing, and in stance
     calm: Array  # (2, m), s since the foot surely swings, and surely stands
@@ -197,7 +200,8 @@ def _foot(i, settings, dt, first, moving, gap, rate, slide, given, memory):
         memory.load[kind, i] = z
         log = 0.0
         if math.isfinite(z):
-            noise = math.sqrt(memory.noise[kind, i])
+            _rustle(kind, i, z, memory)
+            noise = max(math.sqrt(memory.noise[kind, i]), memory.white[kind, i, 0])
             log = load_log(z, noise, settings.outliers)
             fade = given.age[kind, i] / _STALE
             memory.beside[i, EVIDENCE] += memory.trust[kind, i] * quick * log / (1.0 + fade * fade)
@@ -205,6 +209,22 @@ def _foot(i, settings, dt, first, moving, gap, rate, slide, given, memory):
         if sure >= 0:
             _learn(kind, i, sure, dt, z, log, given, memory)
     return min(found, 1)
+
+
+@kernel
+def _rustle(kind, i, z, memory):
+    """Follow the noise of single loads by their second differences, of which an impact makes few large: it is known
+    also of a foot that never swings for certain, as the tip of an arm over its table. The same load again is none."""
+    white = memory.white[kind, i]
+    if z == white[1]:
+        return
+    x = abs(z - 2.0 * white[1] + white[2]) / _ROOT_OF_SIX
+    if math.isfinite(x):
+        if white[0] == 0.0:
+            white[0] = min(x, _NOISE)
+        white[0] = max(white[0] * math.exp(UP_STEP if x > QUARTILE * white[0] else -DOWN_STEP), 1e-9)
+    white[2] = white[1]
+    white[1] = z
 
 
 @kernel
@@ -329,7 +349,8 @@ def sensor_given(m: int) -> SensorGiven:
 def sensor_memory(m: int) -> SensorMemory:
     """Nothing is learned; see :func:`forget`."""
     found = SensorMemory(
-        offset=np.zeros((m, 3)), level=np.zeros((2, m)), noise=np.zeros((2, m)), seen=np.zeros((2, 2, m)),
+        offset=np.zeros((m, 3)), level=np.zeros((2, m)), noise=np.zeros((2, m)), white=np.zeros((2, m, 3)),
+        seen=np.zeros((2, 2, m)),
         says=np.zeros((2, 2, m)), calm=np.zeros((2, m)), trust=np.zeros((2, m)), load=np.zeros((2, m)),
         total=np.zeros(2), before=np.zeros(4), quiet=np.zeros(1), lag=np.zeros((2, 3)), kept=np.zeros((2, m)),
         shut=np.zeros(m, np.uint8), beside=np.zeros((m, COLUMNS)),
@@ -348,6 +369,7 @@ def forget(memory: SensorMemory) -> None:
     memory.kept[0], memory.kept[1] = _MISSES, _AGREES
     memory.trust.fill(1.0)
     memory.load.fill(np.nan)
+    memory.white[:, :, 1:] = np.nan
     memory.quiet.fill(1.0)
     silence(memory)
 

@@ -152,9 +152,9 @@ def update(
     sensor_outliers, sensor_correlation, sensor_shock_width, sensor_shock_most, sensor_command_lag,
     sensor_command_spread, sensor_command_share, sensor_part, sensor_weight,
     sensor_present, sensor_force, sensor_axis, sensor_reading, sensor_age, sensor_acceleration,
-    sensor_wanted, sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm,
-    sensor_trust, sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut,
-    sensor_beside,
+    sensor_wanted, sensor_since, sensor_offset, sensor_level, sensor_noise, sensor_white, sensor_seen, sensor_says,
+    sensor_calm, sensor_trust, sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept,
+    sensor_shut, sensor_beside,
     sensors_decide,
     # offsets:
     velocity, offset_sums, offset_slow, offset_feet, offset_steps, offset_spin,
@@ -306,7 +306,7 @@ def update(
     if trusted:
         follow_efforts(dt, effort, correction)
         learn_effort_noise(dt, effort, EffortNoise(jitter_efforts, jitter_ages, jitter_count, jitter_sigma))
-    check_efforts(given, problem, here, velocity, table, trust, check, correction, errors, hang)
+    check_efforts(given, problem, here, velocity, closed, table, trust, check, correction, errors, hang)
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
     # Where no forces tell a contact, expect the ground as exactly as the last footholds were where they were expected.
@@ -378,8 +378,8 @@ def update(
             sensor_wanted, sensor_since,
         ),
         SensorMemory(
-            sensor_offset, sensor_level, sensor_noise, sensor_seen, sensor_says, sensor_calm, sensor_trust,
-            sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut,
+            sensor_offset, sensor_level, sensor_noise, sensor_white, sensor_seen, sensor_says, sensor_calm,
+            sensor_trust, sensor_load, sensor_total, sensor_before, sensor_quiet, sensor_lag, sensor_kept, sensor_shut,
             sensor_beside,
         ),
     )  # fmt: skip
@@ -405,12 +405,15 @@ def update(
     # Estimate the forces a second time, from the momentum.
     observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Bound the friction of each contact by these forces.
-    bound_friction(dt, friction, weight, robot, problem, here, tracker, friction_table, friction_bounds, out)
+    bound_friction(
+        dt, friction, weight, table, residual, robot, problem, here, tracker, friction_table, friction_bounds, solver,
+        scratch, out,
+    )  # fmt: skip
     # Foretell each contact's next event, from the extrapolated state and the rhythm of the gait.
     foretell(
         settings, given, weight, robot, problem, here, tracker, noise_sigma, rate_lines, lines, scratch, ahead, out
     )  # fmt: skip
-    remember(believed, surfaces, gap, gap_sigmas, ahead, belief, out)
+    remember(believed, felt, surfaces, gap, gap_sigmas, ahead, belief, out)
     # Compare the course of the joints with the last stride; weigh what that, the state and the rhythm foretell.
     weigh_events(
         settings, given, weight, hang_idle, robot, problem, here, tracker, rate_lines, lines, scratch, course, skill,

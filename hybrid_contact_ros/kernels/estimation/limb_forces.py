@@ -1,0 +1,71 @@
+"""Contact forces by the torques of each limb's own joints alone.
+
+A rope, a hand or a wind that pulls at the trunk is in the generalised force of the base, and in that of no leg. The
+forces that explain the whole residual best (:mod:`.observed_forces`) have a part of such a pull; what the joints of a
+limb with three or more of them for each foot say has none.
+"""
+
+from __future__ import annotations
+
+from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
+from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.observed_forces import world_forces
+
+_WIDTH = 3
+_REGULARISATION = 1e-8  # of the mean of the diagonal: of forces that the points of a sole share in many ways the least
+
+
+@kernel
+def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, residual, chosen, A, x, forces):
+    """Replace the forces at closed contacts by those that their limb's joints explain, where these suffice.
+
+    Args:
+        contact_limb: (m,) int64, limb of each contact, negative without. limb: (nv,) int64, of each coordinate.
+        link: (m,) int64, first contact on the same link. closed: (m,) uint8. normals: (m, 3). tangents: (m, 2, 3).
+        rows: J (m, 3, nv), normal first. residual: r (nv,), N m (N), of the momentum observer.
+        chosen: (m,) int64, A: (≥ 3 m, ≥ 3 m), x: (≥ 3 m,), scratch.
+        forces: in and out (m, 3), N, world frame; NaN where unknown, and then unchanged.
+    """
+    m, nv = closed.shape[0], residual.shape[0]
+    for first in range(m):
+        of = contact_limb[first]
+        if of < 0 or not closed[first]:
+            continue
+        count, links, joints, begun = 0, 0, 0, False
+        for i in range(m):
+            if closed[i] and contact_limb[i] == of:
+                begun = begun or i < first  # another contact of this limb came before
+                new = True
+                for a in range(count):
+                    new = new and link[chosen[a]] != link[i]
+                links += new
+                chosen[count] = i
+                count += 1
+        for k in range(nv):
+            joints += limb[k] == of
+        if begun or joints < _WIDTH * links or not abs(forces[first, 0]) < 1e300:
+            continue
+        n, diagonal = _WIDTH * count, 0.0
+        for p in range(n):
+            i, side = chosen[p // _WIDTH], p % _WIDTH
+            x[p] = 0.0
+            for k in range(nv):
+                if limb[k] == of:
+                    x[p] += rows[i, side, k] * residual[k]
+            for q in range(p + 1):
+                j, other, total = chosen[q // _WIDTH], q % _WIDTH, 0.0
+                for k in range(nv):
+                    if limb[k] == of:
+                        total += rows[i, side, k] * rows[j, other, k]
+                A[p, q] = total
+            diagonal += A[p, p]
+        for p in range(n):
+            A[p, p] += max(_REGULARISATION * diagonal / n, 1e-300)
+        if cholesky_factor(n, 0.0, A, A) < n:
+            continue
+        cholesky_solve(n, A, x)
+        for a in range(count):
+            i = chosen[a]
+            for k in range(_WIDTH):
+                forces[i, k] = x[_WIDTH * a + k]
+            world_forces(normals[i : i + 1], tangents[i : i + 1], forces[i : i + 1], forces[i : i + 1])

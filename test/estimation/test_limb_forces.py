@@ -1,0 +1,68 @@
+"""Forces by the joints of each limb alone: what pulls at the trunk is none of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hybrid_contact_ros.kernels.estimation.limb_forces import limb_forces
+
+NORMAL, TANGENTS = np.array([0.0, 0.0, 1.0]), np.eye(3)[:2]
+
+
+class Robot:
+    """A floating base and limbs with ``joints`` each, whose contacts are ``points`` on one link."""
+
+    def __init__(self, joints: int, points: int, limbs: int = 2, seed: int = 0) -> None:
+        rng = np.random.default_rng(seed)
+        self.m, self.nv = points * limbs, 6 + joints * limbs
+        self.contact_limb = np.repeat(np.arange(limbs), points)
+        self.link = np.repeat(np.arange(limbs) * points, points)
+        self.limb = np.r_[np.full(6, -1), np.repeat(np.arange(limbs), joints)]
+        self.rows = np.zeros((self.m, 3, self.nv))
+        for leg in range(limbs):
+            link = rng.normal(size=(6, joints)) + 2.0 * np.eye(6, joints)  # velocity and spin of the link, by its joints
+            for i in np.flatnonzero(self.contact_limb == leg):
+                arm = rng.normal(size=3) * 0.1
+                cross = np.array([[0, arm[2], -arm[1]], [-arm[2], 0, arm[0]], [arm[1], -arm[0], 0]])
+                self.rows[i][:, self.limb == leg] = link[:3] + cross @ link[3:]
+        self.rows[:, :, :6] = rng.normal(size=(self.m, 3, 6))
+        self.force = np.c_[rng.uniform(10.0, 50.0, self.m), rng.normal(size=(self.m, 2))]  # normal, tangents
+
+    def found(self, pull: np.ndarray, before: np.ndarray, closed: np.ndarray) -> np.ndarray:
+        known = np.where(closed[:, None] > 0, self.force, 0.0)
+        residual = np.einsum("mik,mi->k", self.rows, known)
+        residual[:6] += pull
+        forces, n = before.copy(), 3 * self.m
+        limb_forces(
+            self.contact_limb, self.limb, self.link, closed, np.tile(NORMAL, (self.m, 1)),
+            np.tile(TANGENTS, (self.m, 1, 1)), self.rows, residual, np.zeros(self.m, np.int64), np.zeros((n, n)),
+            np.zeros(n), forces,
+        )  # fmt: skip
+        return forces
+
+
+@pytest.mark.parametrize("joints", [3, 4])
+def test_forces_of_point_feet_do_not_depend_on_what_pulls_at_the_trunk(joints):
+    robot = Robot(joints, 1)
+    closed = np.ones(2, np.uint8)
+    found = robot.found(np.array([30.0, -20.0, 5.0, 1.0, 2.0, 3.0]), np.zeros((2, 3)), closed)
+    assert found == pytest.approx(robot.force[:, [1, 2, 0]], rel=1e-4, abs=1e-4)  # world axes
+
+
+def test_the_resultant_of_a_sole_with_six_joints_is_found():
+    robot = Robot(6, 4)
+    found = robot.found(np.full(6, 9.0), np.zeros((8, 3)), np.ones(8, np.uint8))
+    for foot in (0, 1):
+        of = robot.contact_limb == foot
+        assert found[of].sum(axis=0) == pytest.approx(robot.force[of].sum(axis=0)[[1, 2, 0]], rel=1e-3, abs=1e-2)
+
+
+def test_limbs_with_too_few_joints_open_contacts_and_unknown_forces_are_left_as_they_were():
+    before = np.arange(6.0).reshape(2, 3)
+    assert np.array_equal(Robot(2, 1).found(np.zeros(6), before, np.ones(2, np.uint8)), before)
+    robot = Robot(3, 1)
+    found = robot.found(np.zeros(6), before, np.array([1, 0], np.uint8))
+    assert np.array_equal(found[1], before[1]) and not np.array_equal(found[0], before[0])
+    unknown = np.full((2, 3), np.nan)
+    assert np.isnan(robot.found(np.zeros(6), unknown, np.ones(2, np.uint8))).all()
