@@ -1,7 +1,8 @@
 """A recording written as rosbag2, as the drivers of a robot would publish it.
 
 Topics: ``/odom`` and ``/joint_states``; ``/robot_description`` where a URDF is given or the recording has one;
-``/truth/contact_mode`` and ``/truth/impact`` where contacts or outcomes of impacts are known.
+``/truth/contact_mode`` and ``/truth/impact`` where contacts or outcomes of impacts are known; ``/imu`` if that is
+wanted.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ import numpy as np
 from hybrid_contact_ros.bags.typestore import message_types, typestore
 from hybrid_contact_ros.bags.writer import BagWriter
 from hybrid_contact_ros.messages.truth import TruthEncoder
-from hybrid_contact_ros.recordings.recording import START_NS, Impact, Recording
+from hybrid_contact_ros.recordings.recording import START_NS, Array, Impact, Recording
+from hybrid_contact_ros.recordings.unit import specific_force
 
 TRUTH_MODE = "/truth/contact_mode"
 TRUTH_IMPACT = "/truth/impact"
@@ -32,7 +34,12 @@ class _Names:
 
 
 def write_recording(
-    recording: Recording, out: str | Path, urdf: str | None = None, storage: str = "mcap", force: bool = False
+    recording: Recording,
+    out: str | Path,
+    urdf: str | None = None,
+    storage: str = "mcap",
+    force: bool = False,
+    imu: bool = False,
 ) -> dict[str, int]:
     """Write one recording as a rosbag2.
 
@@ -42,12 +49,15 @@ def write_recording(
         urdf: text for ``/robot_description``; ``None`` takes that of the recording.
         storage: of a folder, "mcap" or "sqlite3".
         force: replace ``out`` where it exists.
+        imu: write what an inertial unit at the origin of the root link would measure, too, by differences of the base's
+            velocity: with ``input.base: imu`` a replay then does without the odometry.
 
     Returns:
         the number of messages written on each topic.
 
     Raises:
         BagError: ``out`` cannot be written.
+        ValueError: there is no floating base for an inertial unit.
     """
     description = urdf if urdf is not None else recording.urdf
     kinds = {"/odom": "nav_msgs/msg/Odometry"} if recording.position is not None else {}
@@ -57,7 +67,9 @@ def write_recording(
         kinds[TRUTH_MODE] = "hybrid_contact_msgs/msg/ContactMode"
     if recording.impacts:
         kinds[TRUTH_IMPACT] = "hybrid_contact_msgs/msg/PostImpactVelocitySet"
-    messages = _Messages(recording)
+    if imu:
+        kinds["/imu"] = "sensor_msgs/msg/Imu"
+    messages = _Messages(recording, specific_force(recording) if imu else None)
     counts = dict.fromkeys(kinds, 0)
     impacts = sorted(recording.impacts, key=lambda impact: impact.time)
     with BagWriter(out, storage, force) as writer:
@@ -69,7 +81,7 @@ def write_recording(
             writer.add(topic, kind)
         for k, t in enumerate(recording.time.tolist()):
             stamp = START_NS + round(t * 1e9)
-            for topic in ("/odom", "/joint_states", TRUTH_MODE):
+            for topic in ("/imu", "/odom", "/joint_states", TRUTH_MODE):
                 if topic in kinds:
                     writer.write(topic, stamp, messages.sample(topic, k, stamp))
                     counts[topic] += 1
@@ -83,8 +95,8 @@ def write_recording(
 class _Messages:
     """The messages of one recording."""
 
-    def __init__(self, recording: Recording) -> None:
-        self._r = recording
+    def __init__(self, recording: Recording, acceleration: Array | None = None) -> None:
+        self._r, self._acceleration = recording, acceleration
         self._types = typestore().types
         self._encoder = TruthEncoder(message_types(), _Names(recording.contacts, recording.frames), "world")
         self._zeros = np.zeros(36)
@@ -101,6 +113,8 @@ class _Messages:
             return self._odometry(k, stamp)
         if topic == "/joint_states":
             return self._joints(k, stamp)
+        if topic == "/imu":
+            return self._unit(k, stamp)
         r = self._r
         assert r.closed is not None
         return self._encoder.truth(
@@ -144,6 +158,22 @@ class _Messages:
             child_frame_id="base",
             pose=self._make("geometry_msgs/msg/PoseWithCovariance", pose=pose, covariance=self._zeros),
             twist=self._make("geometry_msgs/msg/TwistWithCovariance", twist=twist, covariance=self._zeros),
+        )
+
+    def _unit(self, k: int, stamp: int) -> Any:
+        r = self._r
+        assert r.quaternion is not None and r.angular is not None and self._acceleration is not None
+        qx, qy, qz, qw = r.quaternion[k].tolist()
+        unknown = np.zeros(9)
+        return self._make(
+            "sensor_msgs/msg/Imu",
+            header=self._header(stamp, ""),
+            orientation=self._make("geometry_msgs/msg/Quaternion", x=qx, y=qy, z=qz, w=qw),
+            orientation_covariance=unknown,
+            angular_velocity=self._vector(r.angular[k]),
+            angular_velocity_covariance=unknown,
+            linear_acceleration=self._vector(self._acceleration[k]),
+            linear_acceleration_covariance=unknown,
         )
 
     def _joints(self, k: int, stamp: int) -> Any:

@@ -21,7 +21,7 @@ class Robot:
         self.limb = np.r_[np.full(6, -1), np.repeat(np.arange(limbs), joints)]
         self.rows = np.zeros((self.m, 3, self.nv))
         for leg in range(limbs):
-            link = rng.normal(size=(6, joints)) + 2.0 * np.eye(6, joints)  # velocity and spin of the link, by its joints
+            link = rng.normal(size=(6, joints)) + 2.0 * np.eye(6, joints)  # velocity and spin, by the joints
             for i in np.flatnonzero(self.contact_limb == leg):
                 arm = rng.normal(size=3) * 0.1
                 cross = np.array([[0, arm[2], -arm[1]], [-arm[2], 0, arm[0]], [arm[1], -arm[0], 0]])
