@@ -36,8 +36,8 @@ _CLEAR, _CHANGE_TIME = 10.0, 1.0  # a swing is so many times the mean change fro
 _SWINGS = 3  # of a fellow, after which the very same reading is stuck
 # Readings in a row that are the same, and times as many as ever before, of a sensor that was read _KNOWN times; share
 # of these in which another sensor's reading changed; and where between zero and top a reading is none of their ends,
-# of which nothing is known before it was there for _SEEN readings: a sensor may have no noise at its zero.
-_SAME, _LONGER, _KNOWN, _ALIVE, _WITHIN, _SEEN = 50, 5, 200, 0.9, (0.05, 0.95), 100
+# of which nothing is known before _SEEN readings there were others than those before: it may have no noise at its zero.
+_SAME, _LONGER, _KNOWN, _ALIVE, _WITHIN, _SEEN = 50, 5, 200, 0.9, (0.05, 0.95), 10
 
 
 class ReadingHealth:
@@ -120,8 +120,8 @@ class ReadingHealth:
         self._alive = np.where(moved, 0, self._alive + (seen & others))
         long = self._run >= np.maximum(_SAME, _LONGER * self._longest)
         ends = (load < _WITHIN[0]) | (load > _WITHIN[1])
-        self._ends += ends
-        known = ~ends | (self._ends >= _SEEN + self._run)
+        self._ends += ends & moved
+        known = ~ends | (self._ends >= _SEEN)
         return np.asarray(long & known & (self._alive >= _ALIVE * self._run) & (self._read >= _KNOWN + self._run))
 
 
