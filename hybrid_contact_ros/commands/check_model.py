@@ -123,9 +123,9 @@ def _model_findings(model: RigidBodyModel, contacts: list[dict[str, Any]]) -> li
             continue  # a joint limit
         name = contact["name"]
         if contact["effective_mass"] is None:
-            found.append(
-                finding(WARNING, f"{name} can be pushed by nothing: no joint moves {contact['frame']} along its normal")
-            )
+            where = f"no joint moves {contact['frame']} along its normal"
+            posture = " in the neutral posture, which may be a straight arm" if model.nv else ""
+            found.append(finding(WARNING, f"{name} can be pushed by nothing: {where}{posture}"))
         if not model.floating_base and contact["gap"] < -_DEEP:
             found.append(
                 finding(

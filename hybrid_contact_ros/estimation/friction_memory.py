@@ -83,7 +83,7 @@ def friction_bounds(contacts: int) -> FrictionBounds:
         last=np.zeros((m, 6)),
         spread=np.zeros(m),
         course=np.zeros((m, 6)),
-        slide=np.zeros((m, 3)),
+        slide=np.zeros((m, 4)),
         place=np.zeros((m, 3)),
         held=np.zeros((m, 2)),
         slid=np.zeros((m, 3)),

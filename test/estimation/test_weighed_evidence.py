@@ -85,10 +85,10 @@ def test_a_foot_that_stood_and_presses_stands_on_while_it_seems_to_rise_straight
 
 
 @pytest.mark.parametrize("pull", [0.3, 1.2, 4.0])  # shares of the weight
-def test_a_pull_is_no_evidence_of_a_contact_for_no_contact_pulls(pull):
+def test_a_pull_is_hardly_more_evidence_of_a_contact_than_no_force(pull):
     """A foot that has left, 3 mm up, and seems to be pulled on: by the inertia of drives that no model has."""
 
     def belief(force: float) -> float:
         return after(0.02, 500.0, gap=0.003, rate=0.1, load=0.0, touching=0, force=force, covariance=np.eye(1) * 1.0)
 
-    assert belief(-pull * SHARE) <= belief(0.0) + 1e-9 < 0.2
+    assert belief(0.0) < 0.01 and belief(-pull * SHARE) < 0.01

@@ -35,8 +35,8 @@ _RECENT = 0.01  # of the mode's force,
 _TREND = 0.02  # and of the rate of its ratio
 _SKIPPED = 1.5  # time constants of the observer that a slide must last before its forces are those of the slide,
 _SETTLED = 1.0  # and for which they are then averaged before they tell anything
-_LATELY = 3.0  # over which they are averaged at most: the ground may change within a slide
-_KNOWN = 0.012  # s, of a mean of forces that shows what is held: after an impact the observer's are none for so long
+_LATELY = 5.0  # over which they are averaged at most: the ground may change within a slide
+_KNOWN = 0.005  # s, of a mean of forces that shows what is held: after an impact the observer's are none for so long
 _FRESH = 0.006  # s, of the mode's forces before anything is warned of: those of an impact are others
 _DIFFERENCES = 1.9  # states of a stance before one has second differences
 _NOTABLE = 0.5  # of what a contact can hold: below this no growth is warned of
@@ -71,7 +71,7 @@ class FrictionBounds(NamedTuple):
     last: Array  # (m, 6): forces of the last state and of the one before it, N
     spread: Array  # (m,): variance of the noise of a state's force, per axis, N²
     course: Array  # (m, 6): mean of the mode's force, N; states in it; its ratio, and the rate of that, 1/s
-    slide: Array  # (m, 3): s since it slides; recent sums of normal and tangential force, N s
+    slide: Array  # (m, 4): s since it slides; recent sums of normal and tangential force, N s; 1 once it shows bounds
     place: Array  # (m, 3): where it was closed, m
     held: Array  # (m, 2): lower bound when it was shown, and how far that is forgotten (exponent)
     slid: Array  # (m, 3): ratio of the last slide, its upper bound, and the exponent
@@ -89,7 +89,8 @@ def bound_friction(
 ):  # fmt: skip
     """The step of an update: learn from the forces of this state, and write what is known of each contact's μ.
 
-    Forces are those of each limb's own joints, where it has enough of them: what pulls at the trunk is none of μ.
+    Where the base floats, forces are those of each limb's own joints, if it has enough of them: what pulls at the trunk
+    is none of μ.
 
     Args: friction: as configured (m,). trust: TrustTable. residual: r (nv,), of the momentum observer.
     """
@@ -97,10 +98,11 @@ def bound_friction(
     for i in range(forces.shape[0]):
         for k in range(3):
             forces[i, k] = out.vectors[FORCE_ESTIMATE, i, k]
-    limb_forces(
-        trust.contact_limb, trust.limb, table.link, tracker.closed, robot.normals, robot.tangents, problem.rows,
-        residual, scratch.integers[0], solver.A, scratch.vectors[0], forces,
-    )  # fmt: skip
+    if not trust.fixed:
+        limb_forces(
+            trust.contact_limb, trust.limb, table.link, tracker.closed, robot.normals, robot.tangents, problem.rows,
+            residual, scratch.integers[0], solver.A, scratch.vectors[0], forces,
+        )  # fmt: skip
     learn_friction(
         dt, tracker.closed, weight, friction, robot.normals, here.slip_speed, tracker.smooth, problem.position,
         forces, out.vectors[FORCE_MODEL], table, memory,
@@ -156,7 +158,7 @@ def _lift(link, memory):
     """Forget the stance of a link."""
     memory.mean[link, 3] = 0.0
     memory.course[link, 3] = 0.0
-    for k in range(3):
+    for k in range(4):
         memory.slide[link, k] = 0.0
 
 
@@ -201,7 +203,7 @@ def _take(link, dt, closed, weight, normals, slip_speed, tangential, position, e
     if min(speed / count, slowest) >= table.slide_speed and against >= _AGAINST * speed * held:
         _slip(link, dt, push, held, math.sqrt(memory.spread[link]), table, memory)
     else:
-        for k in range(3):
+        for k in range(4):
             memory.slide[link, k] = 0.0
         if dt * memory.mean[link, 3] >= _KNOWN:
             deviation = math.sqrt(memory.spread[link] / (2.0 * memory.mean[link, 3] - 1.0))
@@ -304,9 +306,11 @@ def _slip(link, dt, push, held, deviation, table, memory):
     memory.slid[link, 2] = 0.0
     shown = max(ratio * (1.0 - table.model) - noise, 0.0)
     before = _bound(memory.held[link, 0], -memory.held[link, 1])
-    if before < shown or before > memory.slid[link, 1]:
+    # What this slide has shown of ground that it has left since is of other ground.
+    if before < shown or before > memory.slid[link, 1] or (slide[3] > 0.0 and before > ratio):
         memory.held[link, 0] = shown
         memory.held[link, 1] = 0.0
+        slide[3] = 1.0
 
 
 @kernel
