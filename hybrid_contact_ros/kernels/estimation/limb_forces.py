@@ -12,12 +12,16 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.observed_forces import world_forces
 
 _WIDTH = 3
+# The joints of a straight leg say nothing of what it carries: normal forces that differ by more than this part of what
+# explains the whole residual are not believed.
+_AGREES = 0.5
 _REGULARISATION = 1e-8  # of the mean of the diagonal: of forces that the points of a sole share in many ways the least
 
 
 @kernel
 def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, residual, chosen, A, x, forces):
-    """Replace the forces at closed contacts by those that their limb's joints explain, where these suffice.
+    """Replace the forces at closed contacts by those that their limb's joints explain, where these suffice and agree in
+    what presses.
 
     Args:
         contact_limb: (m,) int64, limb of each contact, negative without. limb: (nv,) int64, of each coordinate.
@@ -64,6 +68,14 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
         if cholesky_factor(n, 0.0, A, A) < n:
             continue
         cholesky_solve(n, A, x)
+        push = said = 0.0
+        for a in range(count):
+            i = chosen[a]
+            said += x[_WIDTH * a]
+            for k in range(3):
+                push += forces[i, k] * normals[i, k]
+        if not abs(said - push) <= _AGREES * abs(push):
+            continue
         for a in range(count):
             i = chosen[a]
             for k in range(_WIDTH):
