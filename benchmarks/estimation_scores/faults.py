@@ -82,7 +82,7 @@ def efforts(episode: Episode, seed: int = 4, friction: float = FRICTION) -> Epis
     if r.effort is None or r.dq is None:
         return episode
     scale = np.random.default_rng(seed).uniform(1.0 - SCALE, 1.0 + SCALE, r.effort.shape[1])
-    dry = friction * np.quantile(np.abs(r.effort), 0.99, axis=0) * np.tanh(r.dq / 0.1)
+    dry = friction * _largest(r.effort) * np.tanh(r.dq / 0.1)
     return replace(episode, recording=replace(r, effort=scale * r.effort + dry))
 
 
@@ -91,9 +91,13 @@ def effort_noise(episode: Episode, seed: int = 9, share: float = EFFORT_NOISE) -
     r = episode.recording
     if r.effort is None:
         return episode
-    sigma = share * np.quantile(np.abs(r.effort), 0.99, axis=0)
-    noise = np.random.default_rng(seed).normal(size=r.effort.shape)
-    return replace(episode, recording=replace(r, effort=r.effort + sigma * noise))
+    noise = share * _largest(r.effort) * np.random.default_rng(seed).normal(size=r.effort.shape)
+    return replace(episode, recording=replace(r, effort=r.effort + noise))
+
+
+def _largest(effort: Array) -> Array:
+    """Of each joint, but for single states."""
+    return np.asarray(np.quantile(np.abs(effort), 0.99, axis=0))
 
 
 def rotors(episode: Episode) -> Episode:
@@ -101,7 +105,7 @@ def rotors(episode: Episode) -> Episode:
     r = episode.recording
     if r.effort is None or r.dq is None:
         return episode
-    inertia = np.quantile(np.abs(r.effort), 0.99, axis=0) / ROTOR
+    inertia = _largest(r.effort) / ROTOR
     return replace(episode, recording=replace(r, effort=r.effort + inertia * np.gradient(r.dq, r.time, axis=0)))
 
 

@@ -23,6 +23,7 @@ from hybrid_contact_ros.mechanics.sensors import (
 )
 from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.contact_sensors import ReadingHealth
+from hybrid_contact_ros.recordings.unit import specific_force
 
 TILT, GYRO_BIAS, GYRO, BIAS, NOISE = 0.005, 0.005, 0.005, 0.1, 0.2  # rad, rad/s, rad/s, m/s², m/s²
 FORCE_NOISE, FORCE_BIAS, FORCE_SCALE = 0.02, 0.08, 0.15  # parts of a foot's share of the weight, and of a force
@@ -102,11 +103,7 @@ def inertial(episode: Episode, rng: np.random.Generator) -> list[ImuMeasurement]
     assert r.quaternion is not None and r.linear is not None and r.angular is not None
     n = r.time.size
     turn = Rotation.from_quat(r.quaternion)
-    speed = turn.apply(r.linear)
-    dt = np.diff(r.time, prepend=2 * r.time[0] - r.time[1])
-    acceleration = np.diff(speed, axis=0, prepend=speed[:1]) / dt[:, None] + [0.0, 0.0, 9.81]
-    acceleration[0] = acceleration[1]
-    force = turn.inv().apply(acceleration) + BIAS * _axis(rng) + NOISE * rng.normal(size=(n, 3))
+    force = specific_force(r) + BIAS * _axis(rng) + NOISE * rng.normal(size=(n, 3))
     spin = r.angular + GYRO_BIAS * _axis(rng) + GYRO * rng.normal(size=(n, 3))
     tilted = (turn * Rotation.from_rotvec(TILT * _axis(rng))).as_quat()
     stamps = np.rint(1e9 * r.time).astype(np.int64).tolist()

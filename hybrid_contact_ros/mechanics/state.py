@@ -120,15 +120,12 @@ class RobotState:
     def wrong_sensors(self, m: int) -> str | None:
         """Which array of foot sensors or commanded contacts has another shape than ``m`` contacts need; ``None`` if
         none has."""
-        for name, part in (
-            ("contact_force", self.contact_force),
-            ("contact_reading", self.contact_reading),
-            ("commanded_contacts", self.commanded_contacts),
-        ):
-            for of in () if part is None else _OF_CONTACTS[name]:
-                wanted = (m, 3) if of == "force" else (m,)
-                if np.shape(getattr(part, of)) != wanted:
-                    return f"{name}.{of} has shape {np.shape(getattr(part, of))}, the model's contacts need {wanted}"
+        for name, arrays in _OF_CONTACTS.items():
+            part = getattr(self, name)
+            for of in () if part is None else arrays:
+                found, wanted = np.shape(getattr(part, of)), (m, 3) if of == "force" else (m,)
+                if found != wanted:
+                    return f"{name}.{of} has shape {found}, the model's contacts need {wanted}"
         return None
 
     def fault(self, nq: int, nv: int) -> str | None:

@@ -11,7 +11,7 @@ _GRAVITY = np.array([0.0, 0.0, 9.81])
 
 
 def specific_force(recording: Recording) -> Array:
-    """(n, 3) m/s², axes of the base: its acceleration, by differences of its velocity, and what carries it at rest.
+    """(n, 3) m/s², axes of the base: its acceleration since the sample before, and what carries it at rest.
 
     Raises:
         ValueError: the recording has no base that moves, or fewer than two samples.
@@ -20,5 +20,8 @@ def specific_force(recording: Recording) -> Array:
     if r.quaternion is None or r.linear is None or r.angular is None or r.time.size < 2:
         raise ValueError("an inertial unit needs a floating base and two samples: its motion is that of the base")
     turn = Rotation.from_quat(r.quaternion)
-    acceleration = np.gradient(turn.apply(r.linear), r.time, axis=0)
+    speed = turn.apply(r.linear)
+    dt = np.diff(r.time, prepend=2 * r.time[0] - r.time[1])
+    acceleration = np.diff(speed, axis=0, prepend=speed[:1]) / dt[:, None]
+    acceleration[0] = acceleration[1]
     return np.asarray(turn.inv().apply(acceleration + _GRAVITY))

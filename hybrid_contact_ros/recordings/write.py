@@ -164,16 +164,15 @@ class _Messages:
         r = self._r
         assert r.quaternion is not None and r.angular is not None and self._acceleration is not None
         qx, qy, qz, qw = r.quaternion[k].tolist()
-        unknown = np.zeros(9)
         return self._make(
             "sensor_msgs/msg/Imu",
             header=self._header(stamp, ""),
             orientation=self._make("geometry_msgs/msg/Quaternion", x=qx, y=qy, z=qz, w=qw),
-            orientation_covariance=unknown,
+            orientation_covariance=self._zeros[:9],
             angular_velocity=self._vector(r.angular[k]),
-            angular_velocity_covariance=unknown,
+            angular_velocity_covariance=self._zeros[:9],
             linear_acceleration=self._vector(self._acceleration[k]),
-            linear_acceleration_covariance=unknown,
+            linear_acceleration_covariance=self._zeros[:9],
         )
 
     def _joints(self, k: int, stamp: int) -> Any:

@@ -62,6 +62,19 @@ def difference_noise(
 
 
 @kernel
+def third_difference(t, ta, tb, tc):
+    """The weights w of a divided difference of third order over four times, s, tc the first of them, in parts of the
+    span t − tc so that nothing becomes large; and ‖w‖. Σ wₖ xₖ leaves nothing of a quadratic, and of white noise as
+    much as ‖w‖ times its deviation."""
+    cube = (t - tc) ** 3
+    w = cube / ((t - ta) * (t - tb) * (t - tc))
+    wa = cube / ((ta - t) * (ta - tb) * (ta - tc))
+    wb = cube / ((tb - t) * (tb - ta) * (tb - tc))
+    wc = cube / ((tc - t) * (tc - ta) * (tc - tb))
+    return w, wa, wb, wc, math.sqrt(w * w + wa * wa + wb * wb + wc * wc)
+
+
+@kernel
 def _median(count, x):
     """The median of the first ``count`` entries, which are reordered."""
     middle = count // 2

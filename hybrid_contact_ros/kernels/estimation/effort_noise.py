@@ -11,14 +11,15 @@ import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.difference_noise import third_difference
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
 BEFORE = 3
 """States that are remembered."""
 _LONGEST = 0.05  # s, from the first state of a difference to the last: efforts are not smooth over longer times
-QUARTILE = 0.3186  # A quarter of |x| is below this, x of variance 1.
-UP_STEP, DOWN_STEP = 0.03, 0.09  # steps of the logarithm, up for three of four states and down for one
-_LEAST = 1e-9  # N m (N)
+_QUARTILE = 0.3186  # A quarter of |x| is below this, x of variance 1.
+_UP, _DOWN = 0.03, 0.09  # steps of the logarithm, up for three of four states and down for one
+_LEAST = 1e-9  # N m (N), and of a load
 
 
 class EffortNoise(NamedTuple):
@@ -28,6 +29,12 @@ class EffortNoise(NamedTuple):
     jitter_ages: Array  # (BEFORE,), s since these
     jitter_count: Indices  # (1,), how many there are
     jitter_sigma: Array  # (nv,), N m (N), standard deviation of the noise; 0 where nothing is known
+
+
+@kernel
+def follow_noise(sigma, x):
+    """The standard deviation of a noise, after |x| of the same variance was seen: a step up or down."""
+    return max(sigma * math.exp(_UP if x > _QUARTILE * sigma else -_DOWN), _LEAST)
 
 
 @kernel
@@ -42,17 +49,10 @@ def learn_effort_noise(dt, effort, memory):
     if count[0] > 0 and not ages[min(count[0], BEFORE) - 1] <= _LONGEST:
         count[0] = 0
     if count[0] == BEFORE:
-        a, b, c = ages[0], ages[1], ages[2]
-        cube = c * c * c
-        w, wa = cube / (a * b * c), -cube / (a * (b - a) * (c - a))
-        wb, wc = cube / (b * (b - a) * (c - b)), -cube / (c * (c - a) * (c - b))
-        size = math.sqrt(w * w + wa * wa + wb * wb + wc * wc)
+        w, wa, wb, wc, size = third_difference(0.0, -ages[0], -ages[1], -ages[2])
         for k in range(effort.shape[0]):
             x = abs(w * effort[k] + wa * before[0, k] + wb * before[1, k] + wc * before[2, k]) / size
-            if sigma[k] == 0.0:
-                sigma[k] = max(x, _LEAST)
-            else:
-                sigma[k] = max(sigma[k] * math.exp(UP_STEP if x > QUARTILE * sigma[k] else -DOWN_STEP), _LEAST)
+            sigma[k] = follow_noise(sigma[k], x) if sigma[k] > 0.0 else max(x, _LEAST)
     for a in range(BEFORE - 1, 0, -1):
         ages[a] = ages[a - 1]
         for k in range(effort.shape[0]):

@@ -30,24 +30,15 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
         chosen: (m,) int64, A: (≥ 3 m, ≥ 3 m), x: (≥ 3 m,), scratch.
         forces: in and out (m, 3), N, world frame; NaN where unknown, and then unchanged.
     """
-    m, nv = closed.shape[0], residual.shape[0]
-    for first in range(m):
-        of = contact_limb[first]
-        if of < 0 or not closed[first]:
-            continue
-        count, links, joints, begun = 0, 0, 0, False
-        for i in range(m):
-            if closed[i] and contact_limb[i] == of:
-                begun = begun or i < first  # another contact of this limb came before
-                new = True
-                for a in range(count):
-                    new = new and link[chosen[a]] != link[i]
-                links += new
-                chosen[count] = i
-                count += 1
+    nv, limbs = residual.shape[0], 0
+    for i in range(closed.shape[0]):
+        limbs = max(limbs, contact_limb[i] + 1)
+    for of in range(limbs):
+        count, links = _closed_of(of, contact_limb, link, closed, chosen)
+        joints = 0
         for k in range(nv):
             joints += limb[k] == of
-        if begun or joints < _WIDTH * links or not abs(forces[first, 0]) < 1e300:
+        if count == 0 or joints < _WIDTH * links or not abs(forces[chosen[0], 0]) < 1e300:
             continue
         n, diagonal = _WIDTH * count, 0.0
         for p in range(n):
@@ -81,3 +72,19 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
             for k in range(_WIDTH):
                 forces[i, k] = x[_WIDTH * a + k]
             world_forces(normals[i : i + 1], tangents[i : i + 1], forces[i : i + 1], forces[i : i + 1])
+
+
+@kernel
+def _closed_of(of, contact_limb, link, closed, chosen):
+    """Write the closed contacts of a limb into ``chosen``: how many they are, and on how many links."""
+    count, links = 0, 0
+    for i in range(closed.shape[0]):
+        if not closed[i] or contact_limb[i] != of:
+            continue
+        new = True
+        for a in range(count):
+            new = new and link[chosen[a]] != link[i]
+        links += new
+        chosen[count] = i
+        count += 1
+    return count, links

@@ -11,6 +11,7 @@ import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.difference_noise import third_difference
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 
@@ -53,14 +54,9 @@ def learn_rate_noise(dt, rate, memory):
         return
     a, b, c = (here - step) % KEPT, (here - 2 * step) % KEPT, (here - 3 * step) % KEPT
     t0, ta, tb, tc = memory.noise_times[here], memory.noise_times[a], memory.noise_times[b], memory.noise_times[c]
-    span = t0 - tc
-    if span > _SMOOTH:
+    if t0 - tc > _SMOOTH:
         return
-    w0 = span**3 / ((t0 - ta) * (t0 - tb) * (t0 - tc))
-    wa = span**3 / ((ta - t0) * (ta - tb) * (ta - tc))
-    wb = span**3 / ((tb - t0) * (tb - ta) * (tb - tc))
-    wc = span**3 / ((tc - t0) * (tc - ta) * (tc - tb))
-    size = math.sqrt(w0 * w0 + wa * wa + wb * wb + wc * wc)
+    w0, wa, wb, wc, size = third_difference(t0, ta, tb, tc)
     for i in range(m):
         x = w0 * rate[i] + wa * memory.noise_rates[a, i] + wb * memory.noise_rates[b, i] + wc * memory.noise_rates[c, i]
         up = abs(x) > _QUARTILE * size * memory.noise_sigma[i]

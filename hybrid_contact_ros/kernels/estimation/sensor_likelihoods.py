@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import effective
-from hybrid_contact_ros.kernels.estimation.effort_noise import DOWN_STEP, QUARTILE, UP_STEP
+from hybrid_contact_ros.kernels.estimation.effort_noise import follow_noise
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 COLUMNS = 6
@@ -220,9 +220,7 @@ def _rustle(kind, i, z, memory):
         return
     x = abs(z - 2.0 * white[1] + white[2]) / _ROOT_OF_SIX
     if math.isfinite(x):
-        if white[0] == 0.0:
-            white[0] = min(x, _NOISE)
-        white[0] = max(white[0] * math.exp(UP_STEP if x > QUARTILE * white[0] else -DOWN_STEP), 1e-9)
+        white[0] = follow_noise(white[0] if white[0] > 0.0 else min(x, _NOISE), x)
     white[2] = white[1]
     white[1] = z
 
