@@ -13,6 +13,7 @@ from hybrid_contact_ros.kernels.estimation.error_forecasts import (
     NOISE,
     NUMBERS,
     RECENT,
+    RECENT_BOTH,
     forget_certainty,
     has_come_on,
 )
@@ -85,6 +86,15 @@ def test_what_stays_is_taken_for_what_is_left_after_some_time():
     told, _ = left(3.0, 20.0, numbers)
     assert told[: round(5.0 / STEP)].all() and not told[-1]  # 8 s times the logarithm of 2, for 6 times as much
     assert left(0.05, 0.1, numbers)[1][LEAST] == 0.1
+
+
+@pytest.mark.parametrize(("part", "lasts"), [(0.3, True), (0.8, False)])
+def test_what_leaps_and_no_push_explains_has_not_come_on_from_outside(part, lasts):
+    """Constants that were learned of a robot that crept leave ten times as much when it trots."""
+    _, numbers = left(0.2, 1.0)
+    numbers[RECENT_BOTH] = part * 2.0
+    told, _ = left(2.0, 2.0, numbers)
+    assert told[: round(0.5 / STEP)].all() and told[-1] == lasts
 
 
 def test_before_anything_was_foretold_nothing_has_come_on():

@@ -18,8 +18,8 @@ the less of the last ones was left by what had been learned before.
 They are *applied* only where they foretell: what they would have left of the motion that came after they were solved
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
 anyway, and less than a part of what a push or a load leaves that acts on the base (:mod:`.lasting_push`). Right
-efforts are not touched, then. Nothing is learned where what they leave leaps: something has come on that no drive
-brings about. A constant that no drive has says that something else is wrong: none is
+efforts are not touched, then. Nothing is learned where what they leave leaps, and a push or a load would explain it:
+something has come on that no drive brings about. A constant that no drive has says that something else is wrong: none is
 applied, and where they foretell all the same, the limb that needs it is *refuted*, and not believed. Nothing is learned
 while a limb's efforts are not believed (a dead drive, a crane), nor for some time after states that did not come: what
 the efforts were meanwhile is not known, and where a clock leapt (a simulator that is late),
@@ -112,7 +112,7 @@ class EffortErrors(NamedTuple):
     # states, s; s for which the filters still remember efforts that are not known; what was left with a push that
     # lasts, as with the forecasts; s, by which efforts are late, and its deviation, 0 before the first solution; what
     # was left with forecasts of both; and, in squares of the floor, what samples are weighted with at most, and what
-    # was left with the constants, the least lately, and of the last samples
+    # was left with the constants, the least lately, and of the last samples, of which a push that lasts as well
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     swift: Array  # (3, nv): the last velocity; accelerations after one pole and after two, by ``scale``
     last: Array  # (2, nv): efforts and signs of the last sample

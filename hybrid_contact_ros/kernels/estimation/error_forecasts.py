@@ -14,10 +14,10 @@ from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.error_squares import low_passed
 from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, take_push
 
-NUMBERS = 15
+NUMBERS = 16
 (
     SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA, BOTH,
-    NOISE, LEAST, RECENT,
+    NOISE, LEAST, RECENT, RECENT_BOTH,
 ) = range(NUMBERS)  # fmt: skip
 """Places in ``EffortErrors.numbers``."""
 LEFT, REST, LEFTS = 0, 1, 2 + PARTS
@@ -27,6 +27,8 @@ ENOUGH_FORETOLD = 0.5
 _JUDGED_FOR = 4.0  # s of motion, over which forecasts are judged
 _RECENT = 0.7  # s of motion, over which it is seen that forecasts fail
 _LEAP, _LEAPED = 3.0, 8.0  # times what was left before; and s of motion, in which that is taken for e times as much
+# Part of what the constants leave, of which something from outside leaves no more; and these s where it leaves more.
+_OUTSIDE, _NOTHING = 0.5, 0.5
 _PASSED_OVER = 0.1  # squares of the floor: what leaves less has not leaped
 _NOISIER = 2.0  # times what was left before: then what was learned with less is no more certain than that
 _QUIET = 0.002  # square of the floor: nothing that is left is taken for less noise
@@ -64,7 +66,9 @@ def judge(step, square, found, columns, table, trust, scratch, errors):
         numbers[PUSHED] = keep * numbers[PUSHED] + share * pushed
         numbers[BOTH] = keep * numbers[BOTH] + share * both
         numbers[JUDGED] = keep * numbers[JUDGED] + step
-        numbers[RECENT] += -math.expm1(-step / _RECENT) * (foretold / square - numbers[RECENT])
+        news = -math.expm1(-step / _RECENT)
+        numbers[RECENT] += news * (foretold / square - numbers[RECENT])
+        numbers[RECENT_BOTH] += news * (both / square - numbers[RECENT_BOTH])
     return min(foretold, both) / square
 
 
@@ -113,10 +117,14 @@ def has_come_on(step, numbers):
     """Whether the constants that were learned leave much more of the motion than they did.
 
     Errors of joints do not come on at once; a load that is put on does, a push, or a rope. It may look like errors of
-    joints for as long as it lasts, which would be learned instead of those that the drives have.
+    joints for as long as it lasts, which would be learned instead of those that the drives have. But constants that
+    were learned while the robot crept leave more as soon as it trots, which nothing from outside explains either.
     """
     if numbers[JUDGED] < ENOUGH_FORETOLD:
         return False
-    least = numbers[LEAST] * math.exp(step / _LEAPED) if numbers[LEAST] > 0.0 else numbers[RECENT]
+    leapt = numbers[RECENT] > _LEAP * numbers[LEAST]
+    nothing = leapt and numbers[RECENT_BOTH] > _OUTSIDE * numbers[RECENT]
+    grown = math.exp(step / (_NOTHING if nothing else _LEAPED))
+    least = numbers[LEAST] * grown if numbers[LEAST] > 0.0 else numbers[RECENT]
     numbers[LEAST] = max(min(least, numbers[RECENT]), _PASSED_OVER)
     return numbers[RECENT] > _LEAP * numbers[LEAST]

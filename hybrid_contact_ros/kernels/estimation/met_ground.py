@@ -27,6 +27,7 @@ _RECOVERS, _SINKS = 0.04, 0.02  # s
 _STOPS, _FALLS_ON = 0.02, 0.7  # s, part of the speed: what has fallen on for so long has met nothing
 # s, after which a foot has sunk in if it ever does; how much that tells of the next; a share that makes ground soft
 _TELLS, _LEARNS, _SOFT = 0.06, 0.2, 0.4
+_TIMING = 0.003  # s, by which a base may come later than joints: where a fast foot met the ground is not known then
 _LEFT, _DEEPEST, _LONGEST = 0.005, 0.05, 0.4  # m above, m below, and s, until which the ground is where it was met
 
 
@@ -49,7 +50,7 @@ def meet_ground(i, dt, height, rate, noise, closed, stays, rates, met, softness)
         falls = falls and met[i, HEIGHT] - height > _FALLS_ON * met[i, SPEED] * met[i, SINCE]
         if before <= _TELLS < met[i, SINCE]:
             soft = met[i, HEIGHT] - height > GIVES_WAY  # what an impact presses in comes up again
-            if closed:
+            if closed and _TIMING * met[i, SPEED] < GIVES_WAY:
                 softness[0] += _LEARNS * ((1.0 if soft else 0.0) - softness[0])
             late = late or not soft
         if left or late or falls:
