@@ -27,6 +27,7 @@ from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.parts import BESIDE, Parts
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.stream_offsets import StreamOffset, stream_offsets
+from hybrid_contact_ros.estimation.support import stands
 from hybrid_contact_ros.impacts.steps import without_pauses
 from hybrid_contact_ros.kernels.compiling import undisturbed
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
@@ -89,7 +90,7 @@ class ContactEstimator:
         m = model.contacts
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._engine = Engine(model, config, self._rhythm.due)
-        self._spikes = EffortSpikes(self._engine.memory.trust.table.scale)
+        self._spikes = EffortSpikes(self._engine.memory.trust.table.scale, held_up=not stands(model))
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)

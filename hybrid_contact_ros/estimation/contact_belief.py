@@ -51,7 +51,7 @@ def belief_settings(config: BeliefConfig, sigmas: float, weight: float, contacts
     )  # type: ignore[arg-type]  # fmt: skip
 
 
-def belief_use(config: BeliefConfig, links: Sequence[str], joints: int, level: float) -> BeliefUse:
+def belief_use(config: BeliefConfig, links: Sequence[str], joints: int, rank: int, level: float) -> BeliefUse:
     """What is made of the belief, for a robot with contacts on these links and so many joints. ``level``: N, of
     :func:`~.free_forces.free_forces`.
 
@@ -59,14 +59,15 @@ def belief_use(config: BeliefConfig, links: Sequence[str], joints: int, level: f
     The forces of several points of one link cannot be told apart, and the belief in each of them is no better than its
     gap: contacts are decided by belief where each has a link of its own.
     """
-    observes = joints > 0
     return BeliefUse(
         lead=float(config.force_lead),
         level=level,
+        rank=rank,
         close_above=float(config.close_above),
         open_below=float(config.open_below),
-        decides=bool(config.decides) and len(set(links)) == len(links),
-        observes=observes,
+        decides=bool(config.decides),
+        apart=len(set(links)) == len(links),
+        observes=joints > 0,
         slope=float(config.calibration_slope),
         offset=float(config.calibration_offset),
         course=float(config.calibration_course),

@@ -1,4 +1,4 @@
-"""Efforts that no joint can have: one absurd number is not believed, and costs no trust."""
+"""Efforts that no joint can have: an absurd number, or zeros of drives that have stopped to say any."""
 
 from __future__ import annotations
 
@@ -26,27 +26,36 @@ class EffortSpikes:
     the number is one of the electronics. It would be in the momentum observer for 50 ms and in the trust of its limb
     for half a second.
 
+    Drives of an arm that gave efforts once, and all say exactly 0, have stopped to measure: that state is one without
+    effort. Otherwise what the tip touches would carry the arm. Legs in flight may have no efforts.
+
     Attributes:
-        held: how many states had an effort that was replaced.
+        held: how many states had an effort that was replaced, or left out.
     """
 
-    def __init__(self, scale: Array) -> None:
+    def __init__(self, scale: Array, held_up: bool = False) -> None:
         """``scale``: (nv,), 1/N or 1/(N m), 1 / (weight · lever) of each coordinate, 0 where it has none
-        (:class:`~hybrid_contact_ros.kernels.estimation.effort_trust.TrustTable`)."""
+        (:class:`~hybrid_contact_ros.kernels.estimation.effort_trust.TrustTable`). ``held_up``: whether drives hold the
+        robot up, whatever it touches: an arm."""
         some = scale[scale > 0.0]
         least = float(some.min()) if some.size else 0.0
         self._unlikely = np.minimum(scale, least / _SHORTEST_LEVER) / _WEIGHTS
         self._last = np.zeros(scale.size)
+        self._held_up = held_up
         self.reset()
 
     def reset(self) -> None:
         """Forget the last effort."""
-        self._row, self._known, self.held = 0, False, 0
+        self._row, self._known, self._drives, self.held = 0, False, False, 0
 
     def cleaned(self, state: RobotState) -> RobotState:
         """The state, with what is absurd in its efforts replaced by the last that was not. Remembers nothing."""
         effort = state.effort
-        if effort is None or effort.shape != self._last.shape or self._row >= _IN_A_ROW:
+        if effort is None or effort.shape != self._last.shape:
+            return state
+        if self._held_up and self._drives and not effort.any():
+            return replace(state, effort=None)
+        if self._row >= _IN_A_ROW:
             return state
         parts = effort * self._unlikely
         # numpy's product would warn of one that overflows
@@ -60,11 +69,14 @@ class EffortSpikes:
 
     def note(self, given: RobotState, cleaned: RobotState) -> None:
         """Remember a state that was not refused."""
-        if cleaned is not given:
+        zero = given.effort is not None and not given.effort.any()
+        if cleaned is not given and not zero:
             self._row += 1
             self.held += 1
         elif cleaned.effort is None:
             self._row, self._known = 0, False
+            self.held += zero
         else:
             self._row, self._known = 0, True
             self._last[:] = cleaned.effort
+            self._drives = self._drives or not zero

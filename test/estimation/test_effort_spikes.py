@@ -63,6 +63,14 @@ def test_what_is_no_number_is_left_to_be_refused(bad):
     assert not np.isfinite(found[1][0])
 
 
+def test_an_arm_whose_drives_all_say_nothing_has_no_efforts_then():
+    arm, leg = EffortSpikes(SCALE, held_up=True), EffortSpikes(SCALE)
+    efforts = [[0, 0, 0, 0], [1, 2, 3, 4], *[[0, 0, 0, 0]] * 5, [0, 0, 1, 0], [1e7, 0, 0, 0]]
+    expected = [efforts[0], efforts[1], *[None] * 5, efforts[7], [0, 0, 0, 0]]  # one that never had any may have none
+    assert passed(arm, *efforts) == expected and arm.held == 6
+    assert passed(leg, *efforts)[:8] == efforts[:8] and leg.held == 1
+
+
 def test_it_may_be_forgotten():
     spikes = EffortSpikes(SCALE)
     passed(spikes, [1, 1, 1, 1], [1e6, 0, 0, 0])

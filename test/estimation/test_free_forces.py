@@ -9,16 +9,26 @@ from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING, SPA
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS, FreeForces, free_forces
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, observe_momentum
 
-GAIN, DT = 100.0, 1e-3
+GAIN, DT, SHARE = 100.0, 1e-3, 50.0
 
 
 class Forces:
-    """m contacts of a body with nv coordinates, mass matrix M and rows J."""
+    """m contacts of a body with nv coordinates, mass matrix M and rows J: on so many flat rectangles, ``soles``, or
+    each by itself."""
 
-    def __init__(self, m: int, nv: int, seed: int = 0) -> None:
+    def __init__(self, m: int, nv: int, seed: int = 0, soles: int = 0) -> None:
         rng, n = np.random.default_rng(seed), 3 * m
         half = rng.normal(size=(nv, nv))
         self.mass, self.J, self.nv, self.m = half @ half.T + nv * np.eye(nv), rng.normal(size=(n, nv)), nv, m
+        if soles:
+            corners = np.array([[0.1, 0.05], [0.1, -0.05], [-0.1, 0.05], [-0.1, -0.05]])  # m
+            for sole in range(soles):
+                twist = rng.normal(size=(6, nv))  # of the normal and two tangents, and about them
+                for k, (x, y) in enumerate(corners):
+                    spin = np.array([[0.0, y, -x], [-y, 0.0, 0.0], [x, 0.0, 0.0]])
+                    row = 3 * (4 * sole + k)
+                    self.J[row : row + 3] = twist[:3] + spin @ twist[[3, 4, 5]]
+        self.rank = np.linalg.matrix_rank(self.J)
         self.scale = rng.uniform(0.5, 2.0, nv)
         self.L = np.linalg.cholesky(self.mass)
         self.motions = np.linalg.solve(self.mass, self.J.T).T.copy()
@@ -46,8 +56,8 @@ class Forces:
     ) -> bool:
         return bool(
             free_forces(
-                lead, level, GAIN, dt, self.L, self.motions, self.products, residual, np.arange(self.m),
-                wrong / self.scale, jitter / self.scale, self.memory, self._A, self._work, self._forces,
+                lead, level, self.rank, SHARE, GAIN, dt, self.L, self.motions, self.products, residual,
+                np.arange(self.m), wrong / self.scale, jitter / self.scale, self.memory, self._A, self._work, self._forces,
             )
         )  # fmt: skip
 
@@ -103,6 +113,25 @@ def test_an_impact_makes_forces_uncertain_for_no_longer_than_the_observer_rememb
 def test_contacts_that_leave_no_direction_free_have_none():
     assert not Forces(4, 12).step(np.ones(12))
     assert Forces(4, 13).step(np.ones(13))
+
+
+def test_the_points_of_soles_share_a_force_that_is_known_in_a_way_that_is_not():
+    body, rng = Forces(8, 18, soles=2), np.random.default_rng(3)
+    assert body.rank == 12 < 18 < 24
+    force = np.tile([50.0, 0.0, 0.0], 8)
+    force[[3, 9]] = 0.0  # each sole 1 stands on its edge: 100 N and nothing
+    force[[0, 6]] = 100.0
+    for _ in range(200):
+        noise = 0.05 * body.mass @ rng.normal(size=18)
+        assert body.step(body.J.T @ force + noise)
+    covariance, found = body.memory.covariance, body.memory.force
+    for sole in (slice(0, 4), slice(4, 8)):
+        of = np.sqrt(covariance[sole, sole].sum())
+        assert of < 0.2 * SHARE < np.sqrt(np.diag(covariance)[sole]).min()
+        assert abs(found[sole].sum() - force[::3][sole].sum()) < 4.0 * of
+    # What the least force differs by from the true one is within what is not known of it.
+    apart = found[:4] - force[:12:3]
+    assert apart @ np.linalg.solve(covariance[:4, :4], apart) < 20.0
 
 
 def test_more_contacts_than_the_limit_have_none():

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 from helpers.belief import Belief, evidence
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
+    PRESSED,
     SECONDS,
     falls_through,
     flies,
     force_error,
     force_memory,
     has_landed,
+    is_unfelt,
     leaves_unfelt,
     note_force,
     presses,
@@ -114,6 +116,27 @@ def test_a_force_that_certainly_presses_is_not_contradicted_by_a_mode_that_knows
         likelihoods.single_likelihoods(0, CONFIG, state, np.zeros(1), memory.copy(), row)
     assert found[0, 1] - found[0, 0] == pytest.approx(found[1, 1] - found[1, 0], abs=6.0)
     assert found[0, 1] >= found[0, 0]
+
+
+@pytest.mark.parametrize(("part", "state", "so"), [
+    (0.0, {}, True), (0.5, {}, False), (0.0, {"stood": 1}, False), (0.0, {"weight": 0.0}, False),
+])  # fmt: skip
+def test_a_contact_that_was_open_and_seems_to_bear_nothing_is_unfelt_where_its_force_is_believed(part, state, so):
+    memory = told(1.0, force=0.0, **ALOFT)
+    assert is_unfelt(0, CONFIG, evidence(1, force=part * SHARE, **state), memory) == so
+
+
+@pytest.mark.parametrize(("load", "part"), [(1.0, 0.0), (1.0, 0.5)])
+def test_what_a_mode_would_need_to_hold_a_foot_does_not_close_it_while_nothing_presses(load, part):
+    """From outside: feet that are set down slowly were closed 25 to 36 ms before they touched, at gaps of 3 mm."""
+    belief = Belief(1)
+    belief.step(gap=0.1, force=0.0, touching=0)
+    for _ in range(1000):
+        belief.step(gap=0.1, rate=-0.3, force=0.0, touching=0)
+    state = {"gap": 0.003, "rate": -0.05, "slide": 0.05, "load": load * SHARE, "force": part * SHARE}
+    closed = max(belief.step(**state, rate_sigmas=1e-3, covariance=1e-4 * np.eye(1))[0, 0] for _ in range(20))
+    assert (closed > 0.9) == (part > 0.0)
+    assert belief.record.forces[0, PRESSED] == (part > 0.0)
 
 
 def test_the_load_of_a_state_in_which_the_foot_was_still_being_stopped_is_not_used_with_the_next():

@@ -13,7 +13,7 @@ NORMAL, TANGENTS = np.array([0.0, 0.0, 1.0]), np.eye(3)[:2]
 class Robot:
     """A floating base and limbs with ``joints`` each, whose contacts are ``points`` on one link."""
 
-    def __init__(self, joints: int, points: int, limbs: int = 2, seed: int = 0) -> None:
+    def __init__(self, joints: int, points: int, limbs: int = 2, seed: int = 0, plane: bool = False) -> None:
         rng = np.random.default_rng(seed)
         self.m, self.nv = points * limbs, 6 + joints * limbs
         self.contact_limb = np.repeat(np.arange(limbs), points)
@@ -26,6 +26,8 @@ class Robot:
                 arm = rng.normal(size=3) * 0.1
                 cross = np.array([[0, arm[2], -arm[1]], [-arm[2], 0, arm[0]], [arm[1], -arm[0], 0]])
                 self.rows[i][:, self.limb == leg] = link[:3] + cross @ link[3:]
+        if plane:  # nothing moves along the second tangent
+            self.rows[:, 2, 6:] = 0.0
         self.rows[:, :, :6] = rng.normal(size=(self.m, 3, 6))
         self.force = np.c_[rng.uniform(10.0, 50.0, self.m), rng.normal(size=(self.m, 2))]  # normal, tangents
 
@@ -59,9 +61,22 @@ def test_the_resultant_of_a_sole_with_six_joints_is_found():
         assert found[of].sum(axis=0) == pytest.approx(robot.force[of].sum(axis=0)[[1, 2, 0]], rel=1e-3, abs=1e-2)
 
 
+@pytest.mark.parametrize("joints", [2, 3])
+def test_what_joints_in_a_plane_say_is_the_force_in_it_alone(joints):
+    """A boom that holds a planar biped upright is no friction of its feet."""
+    robot = Robot(joints, 1, plane=True)
+    closed, boom = np.ones(2, np.uint8), np.array([0.0, 40.0, 0.0, 9.0, 0.0, -7.0])
+    before = robot.force[:, [1, 2, 0]] + np.array([0.0, 30.0, 0.0])
+    found = robot.found(boom, before, closed)
+    assert found[:, 1] == pytest.approx(0.0, abs=1e-4)
+    assert found[:, [2, 0]] == pytest.approx(robot.force[:, :2], rel=1e-4, abs=1e-4)
+    far = before * 2.0  # of a straight leg they say anything, and nothing else tells what is across its plane
+    assert np.isnan(robot.found(boom, far, closed)).all()
+
+
 def test_limbs_with_too_few_joints_open_contacts_and_unknown_forces_are_left_as_they_were():
     before = np.array([[0.0, 1.0, 30.0], [3.0, 4.0, 30.0]])
-    assert np.array_equal(Robot(2, 1).found(np.zeros(6), before, np.ones(2, np.uint8)), before)
+    assert np.array_equal(Robot(1, 1).found(np.zeros(6), before, np.ones(2, np.uint8)), before)
     robot = Robot(3, 1)
     found = robot.found(np.zeros(6), before, np.array([1, 0], np.uint8))
     assert np.array_equal(found[1], before[1]) and not np.array_equal(found[0], before[0])

@@ -15,18 +15,20 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.held_feet import HELD, MOST, held_still, learn_held
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
+    PRESSED,
     STOPPING,
     falls_through,
     flies,
     force_error,
     has_landed,
     heed_force,
+    is_unfelt,
     leaves_unfelt,
     note_force,
     presses,
     weight_of_force,
 )
-from hybrid_contact_ros.kernels.estimation.records import Array, Codes
+from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 
 _ROOT = math.sqrt(0.5)
 # The standard deviation of a closed contact's gap is at most this part of the mean gap of open ones.
@@ -112,6 +114,7 @@ class BeliefInput(NamedTuple):
     force_weight: Array  # (m,), in [0, 1], of load and force
     stood: Codes  # (m,) uint8, contacts that were closed with the state before
     late: float  # s, by which forces are for certain, as their efforts are
+    link_of: Indices  # (m,) int64, constant: the first contact of the same link and plane
 
 
 @kernel
@@ -239,6 +242,15 @@ def is_raised(i, given):
 
 
 @kernel
+def is_borne(i, given):
+    """Whether another point of the link of contact i was closed: a sole that stands on one edge holds the other one."""
+    for j in range(given.link_of.shape[0]):
+        if j != i and given.link_of[j] == given.link_of[i] and given.stood[j]:
+            return True
+    return False
+
+
+@kernel
 def single_likelihoods(i, settings, given, held, forces, out):
     """Write the log-likelihoods of contact i open, sticking and slipping: out (3,). held: in and out, as of
     :func:`~.held_feet.learn_held`. forces: in and out, of :mod:`.landed_forces`."""
@@ -273,6 +285,8 @@ def single_likelihoods(i, settings, given, held, forces, out):
     idle = abs(given.load[i]) <= _IDLE * s.share
     stick = slips = closed
     moving = flies(i, given) or leaves_unfelt(i, given, forces)
+    bears = given.trusted and not moving and presses(i, s, given, forces)
+    forces[i, PRESSED] = 1.0 if bears else 0.0
     if given.trusted and given.touching[i] and not stopped and not idle:
         weight = given.force_weight[i] * effective_force(given.dt, given.first, s.load_correlation)
         sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0
@@ -280,9 +294,9 @@ def single_likelihoods(i, settings, given, held, forces, out):
         rests = sinking_load(load_ratio(given.load[i] - s.load_limit, sigma, s.outliers), sinks)
         # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
         slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, slip_sigma, s.outliers), sinks)
-        if has_landed(i, given, forces) or presses(i, s, given, forces):
+        if has_landed(i, given, forces) or bears:
             rests, slides = max(rests, 0.0), max(slides, 0.0)
-        if moving:
+        if moving or is_unfelt(i, s, given, forces):
             rests, slides = min(rests, 0.0), min(slides, 0.0)
         most = _SLIDES * _SLIDES * noise
         if given.stood[i]:
@@ -301,7 +315,9 @@ def single_likelihoods(i, settings, given, held, forces, out):
         sticks, slides = held_still(sticks), held_still(slides)
     sticks, slides = quick * sticks, quick * slides
     lifted = given.gap[i] > _LIFTED * math.sqrt(variance)
-    if (pressed and not is_raised(i, given)) or (given.stood[i] and not lifted):
+    if pressed and is_borne(i, given):
+        out[0] += max(sticks, slides, 0.0)
+    elif (pressed and not is_raised(i, given)) or (given.stood[i] and not lifted):
         held[i] = HELD
     else:  # Stillness alone must not tell again and again what a foot that is held has as well.
         out[0] += learn_held(i, given.dt, max(sticks, slides), held)

@@ -10,7 +10,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
 from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_forces
-from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING, UNDER
+from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING, PRESSED, UNDER
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PROBABILITY
@@ -32,6 +32,7 @@ _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth bes
 _ABOVE, _MOVED, _SIGMAS = 6.0, 3.0, 3.0
 _STANDS = 0.01  # m
 _AS_OFTEN = 0.5  # of the time over which forces are averaged, errors of gaps last at least
+_KNOWN = 0.1  # of what the points of a sole carry
 _TOUCHDOWN, _DEEP = int(EventKind.TOUCHDOWN), 3.0  # deviations
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
@@ -42,9 +43,11 @@ class BeliefUse(NamedTuple):
 
     lead: float  # of :func:`~.free_forces.free_forces`
     level: float  # N, of the same
+    rank: int  # of the contacts' rows, in general, of the same
     close_above: float  # a contact closes above this probability
     open_below: float  # and opens below this one
     decides: bool  # whether the belief decides which contacts are closed
+    apart: bool  # whether each contact has a link of its own
     observes: bool  # whether forces are observed: a single body has no joints whose efforts could be wrong or right
     slope: float  # of the published probability's logit over the belief's
     offset: float  # of the same
@@ -84,7 +87,7 @@ class BeliefRecord(NamedTuple):
 @kernel
 def believe(
     use, belief_settings, settings, given, believed, unsure, jitter, late, surfaces, own, quiet, every, plane_of,
-    stopped, problem, here, tracker, observer, solver, scratch, belief, beside, sensed, out,
+    link_of, stopped, problem, here, tracker, observer, solver, scratch, belief, beside, sensed, out,
 ):  # fmt: skip
     """Form the belief of this state, before a mode is solved for: nothing here depends on which contacts are thought to
     be closed, except the load of the last state's mode.
@@ -92,21 +95,23 @@ def believe(
     Args: use: BeliefUse. belief_settings: BeliefSettings. unsure, jitter: of :func:`~.free_forces.free_forces`.
         late: s, by which efforts are for certain.
         surfaces, own: (m,), m, quiet: (m,), (m/s)², of GroundScratch. plane_of: (m,) int64, negative for a joint limit.
+        link_of: (m,) int64, of BeliefInput.
         stopped: (m,), s since an impact stopped the contact, negative where none has. belief: in and out, BeliefRecord.
         beside: (m, COLUMNS), of :func:`~.sensor_likelihoods.sense`, and ``sensed``, whether foot sensors say enough
         without forces.
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
-        that are ``believed``, or where foot sensors say enough. Where contacts explain every motion (a leg on a rail:
-        nv ≤ 3m), forces are never observed; there it decides as well, but asks for more certainty to close.
+        that are ``believed``, and those of soles are known (:func:`soles_are_known`), or where foot sensors say enough.
+        Where contacts explain every motion (a leg on a rail: nv is the rank of their rows), forces are never observed;
+        there it decides as well, but asks for more certainty to close.
     """
     s, b = belief_settings, belief
     observed = use.observes and has_settled(settings.gain, observer)
     if observed:
         observed = free_forces(
-            use.lead, use.level, settings.gain, given.dt, scratch.weighing, scratch.motions, scratch.products,
-            observer.residual, every, unsure, jitter,
+            use.lead, use.level, use.rank, s.share, settings.gain, given.dt, scratch.weighing, scratch.motions,
+            scratch.products, observer.residual, every, unsure, jitter,
             FreeForces(b.last, b.noise, b.force, b.covariance, b.doubt, b.averaged, b.averaging, b.inverse), solver.A,
             scratch.vectors, scratch.weighed[0],
         )  # fmt: skip
@@ -125,23 +130,48 @@ def believe(
         s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, own,
         here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, quiet, b.load, b.force,
-        b.covariance, b.doubt, b.weight, tracker.closed, late, b.belief, b.kind, b.times, b.held, b.forces,
+        b.covariance, b.doubt, b.weight, tracker.closed, late, link_of, b.belief, b.kind, b.times, b.held, b.forces,
         b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)
         out.numbers[PROBABILITY, i] = calibrated(use.slope, use.offset + use.course * course, b.probability[i, 0])
-    few = use.observes and problem.bias.shape[0] <= 3 * b.load.shape[0]
+    told = observed and (use.apart or soles_are_known(link_of, belief_settings.share, b.covariance))
+    few = use.observes and use.apart and problem.bias.shape[0] <= use.rank
     for i in range(b.load.shape[0]):
         few = few and plane_of[i] >= 0
-    if use.decides and ((believed and (observed or few)) or sensed):
+    if use.decides and ((believed and (told or few)) or (sensed and use.apart)):
         decide_closed(
-            use.close_above if observed or sensed else max(use.close_above, _CERTAIN), use.open_below,
+            use.close_above if told or sensed else max(use.close_above, _CERTAIN), use.open_below,
             settings.velocity_tolerance, problem.gap, here.gap_velocity, stopped, b.probability, b.forces,
             tracker.closed, tracker.evidence,
         )  # fmt: skip
         return True
     return False
+
+
+@kernel
+def soles_are_known(link_of, share, covariance):
+    """Whether the force of each sole is known to ``_KNOWN`` of what its points carry.
+
+    The points of a sole share its force in ways that nothing tells; where its resultant is noisy as well, the belief in
+    each point is no better than its gap, and what gaps, rates and the mode say of the sole together decides.
+    link_of: (m,) int64. share: N, of a point. covariance: (m, m), N², of normal forces.
+    """
+    m = link_of.shape[0]
+    for i in range(m):
+        if link_of[i] != i:
+            continue
+        points, square = 0, 0.0
+        for j in range(m):
+            if link_of[j] == i:
+                points += 1
+                for k in range(m):
+                    if link_of[k] == i:
+                        square += covariance[j, k]
+        if points > 1 and square > (_KNOWN * share * points) ** 2:
+            return False
+    return True
 
 
 @kernel
@@ -256,7 +286,7 @@ def decide_closed(
     A contact that has a gap and approaches faster than ``velocity_tolerance`` (m/s) stays open: nothing has stopped it
     yet, however certain it is that something will. What an impact did stop may still seem to sink, where the base comes
     later than the joints. Ground that gives way stops a foot by and by: what is believed to touch, and has lost half of
-    its speed since, has met it.
+    its speed since, has met it, and so has what surely presses.
 
     Args:
         gap: φ (m,), m. rate: φ̇ (m,), m/s. stopped: (m,), s since an impact stopped the contact; negative without.
@@ -273,6 +303,7 @@ def decide_closed(
             forces[i, ARRIVING] = 0.0
         else:
             arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance and stopped[i] < 0.0
+            arriving = arriving and forces[i, PRESSED] == 0.0
             closes = p > close_above
             forces[i, ARRIVING] = max(forces[i, ARRIVING], -rate[i]) if closes and arriving else 0.0
             arriving = arriving and -rate[i] >= _BRAKED * forces[i, ARRIVING]

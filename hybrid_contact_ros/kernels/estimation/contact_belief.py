@@ -65,7 +65,7 @@ def contact_belief(
     members,
     # problem:
     dt, first, trusted, observed, touching, gap, gap_sigmas, surfaces, own, rate, rate_sigmas, spread, slide, quiet,
-    load, force, force_covariance, doubt, force_weight, stood, late,
+    load, force, force_covariance, doubt, force_weight, stood, late, link_of,
     # memory:
     belief, kind, times, held, forces,
     # scratch:
@@ -89,7 +89,7 @@ def contact_belief(
     )  # fmt: skip
     given = BeliefInput(
         dt, first, trusted, observed, touching, gap, gap_sigmas, surfaces, own, rate, rate_sigmas, spread, slide,
-        quiet, load, force, force_covariance, doubt, force_weight, stood, late,
+        quiet, load, force, force_covariance, doubt, force_weight, stood, late, link_of,
     )  # fmt: skip
     memory = BeliefMemory(belief, kind, times, held, forces)
     scratch = BeliefScratch(transition, single, joint, L, x)

@@ -19,10 +19,10 @@ They are *applied* only where they foretell: what they would have left of the mo
 for must be less than a part of what the measured efforts left, and that be more than the check of efforts passes over
 anyway, and less than a part of what a push or a load leaves that acts on the base (:mod:`.lasting_push`). Right
 efforts are not touched, then. Nothing is learned where what they leave leaps, and a push or a load would explain it:
-something has come on that no drive brings about. A constant that no drive has says that something else is wrong: none is
-applied, and where they foretell all the same, the limb that needs it is *refuted*, and not believed. Nothing is learned
-while a limb's efforts are not believed (a dead drive, a crane), nor for some time after states that did not come: what
-the efforts were meanwhile is not known, and where a clock leapt (a simulator that is late),
+something has come on that no drive brings about. A constant that no drive has says that something else is wrong: none
+is applied, and where they foretell all the same, the limb that needs it is *refuted*, and not believed. Nothing is
+learned while a limb's efforts are not believed (a dead drive, a crane), nor for some time after states that did not
+come: what the efforts were meanwhile is not known, and where a clock leapt (a simulator that is late),
 gravity seems to have pulled for a time that never was.
 
 Efforts are led by δ as soon as that is certain, whether the other errors are worth correcting or not.

@@ -27,6 +27,7 @@ _PRESENT = 0.5
 # Of the variance of a force by white noise of efforts, what the observer, its lead and the mean over a step leave, and
 # what they make neighbouring states have in common.
 _WHITE = 0.6
+_SQUEEZE = 3.0  # shares of the weight, with which points of one link may press or pull against each other
 _SPANS = 3.0  # time constants of an average, over which its noise is averaged
 
 
@@ -44,15 +45,19 @@ class FreeForces(NamedTuple):
 
 
 @kernel
-def free_forces(lead, level, gain, dt, L, motions, products, residual, every, unsure, jitter, memory, A, work, forces):
+def free_forces(
+    lead, level, rank, share, gain, dt, L, motions, products, residual, every, unsure, jitter, memory, A, work, forces
+):  # fmt: skip
     """Find the forces f of all contacts for which |M⁻¹ (r − Jᵀf)| is least (:mod:`.observed_forces`), and write their
     normal parts with their covariance.
 
     The residual r of the observer lags behind the forces by 1/``gain``. What is solved for is r + ``lead`` ṙ/gain: the
     observer's own equation makes this the force of the moment for a lead of 1, at the price of more noise. The noise
-    is measured: the part of M⁻¹ r that no contact force explains has nv − n directions, and its mean square is that of
-    all others. The covariance of f is (J M⁻² Jᵀ)⁻¹ times this. Where n ≥ nv, contact forces explain
-    everything and nothing tells how wrong they are: there are none then.
+    is measured: the part of M⁻¹ r that no contact force explains has nv − ``rank`` directions, and its mean square is
+    that of all others. The covariance of f is (J M⁻² Jᵀ)⁻¹ times this. Where the rank is nv, contact forces explain
+    everything and nothing tells how wrong they are: there are none then. The points of one link share its force and its
+    moment in many ways, of which the least is written; by the covariance it may be any other one with which they press
+    against each other with some times their ``share`` of the weight.
 
     Where a ``level`` is asked for, noisy residuals are averaged until forces are known to that
     (:mod:`.averaged_forces`).
@@ -61,7 +66,8 @@ def free_forces(lead, level, gain, dt, L, motions, products, residual, every, un
     state (``jitter``): that part of it which contacts could explain is not seen in the noise.
 
     Args:
-        level: N, standard deviation that is asked for; 0 for none. dt: s since the last state. L, motions, products:
+        level: N, standard deviation that is asked for; 0 for none. rank: of J, in general. share: N, of the weight, of
+            a contact. dt: s since the last state. L, motions, products:
             of :func:`~.observed_forces.weigh_motions`. residual: r (nv,). every: (m,) int64, 0 … m − 1.
         unsure, jitter: (nv,), N m (N), standard deviations of the efforts' errors and of their noise.
         memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces: (m, 3); scratch.
@@ -71,10 +77,16 @@ def free_forces(lead, level, gain, dt, L, motions, products, residual, every, un
     """
     m, nv = memory.force.shape[0], residual.shape[0]
     n = _WIDTH * m
-    free = nv - n
+    free = nv - rank
     if m == 0 or m > MOST_CONTACTS or free <= 0:
         return False
     response, shifted = work[0], work[1]
+    ridge = REGULARISATION_OF_ALL
+    if rank < n and memory.noise[0] > 0.0:
+        diagonal = 0.0
+        for c in range(n):
+            diagonal += products[c, c]
+        ridge = max(ridge, memory.noise[0] / (_SQUEEZE * share) ** 2 / max(diagonal / n, 1e-300))
     ahead = lead / (gain * dt) if dt > 0.0 and memory.noise[0] >= 0.0 else 0.0
     for k in range(nv):
         shifted[k] = residual[k] + ahead * (residual[k] - memory.last[k])
@@ -85,7 +97,7 @@ def free_forces(lead, level, gain, dt, L, motions, products, residual, every, un
             now = shifted[k]
             shifted[k] -= before[k]
             before[k] = now
-        change = _unexplained(n, L, motions, products, every, A, response, shifted, forces)
+        change = _unexplained(n, ridge, L, motions, products, every, A, response, shifted, forces)
         if change < 0.0:
             return False
         for i in range(m):  # of the last state
@@ -99,7 +111,7 @@ def free_forces(lead, level, gain, dt, L, motions, products, residual, every, un
             memory.noise[0] < 0.0, level, dt, change / free, math.sqrt(lever), shifted, memory.averaged[0],
             memory.averaging,
         )  # fmt: skip
-    energy = _unexplained(n, L, motions, products, every, A, response, shifted, forces)
+    energy = _unexplained(n, ridge, L, motions, products, every, A, response, shifted, forces)
     if energy < 0.0:
         return False
     noise = energy / free
@@ -134,14 +146,14 @@ def free_forces(lead, level, gain, dt, L, motions, products, residual, every, un
 
 
 @kernel
-def _unexplained(n, L, motions, products, every, A, response, shifted, forces):
+def _unexplained(n, ridge, L, motions, products, every, A, response, shifted, forces):
     """Explain a generalised force, ``shifted`` (nv,), by contact forces, and return the square of M⁻¹ times the rest;
     −1 where it cannot be done. ``forces``: out (m, 3). ``A``: out, the factor of :func:`explaining_forces`."""
     contact_response(n, L, motions, shifted, shifted, response)
     energy = 0.0
     for k in range(L.shape[0]):
         energy += shifted[k] * shifted[k]
-    if explaining_forces(_WIDTH, REGULARISATION_OF_ALL, products, response, every, A, shifted, forces) != _SOLVED:
+    if explaining_forces(_WIDTH, ridge, products, response, every, A, shifted, forces) != _SOLVED:
         return -1.0
     for i in range(n):
         energy -= response[i] * shifted[i]

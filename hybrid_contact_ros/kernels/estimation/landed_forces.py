@@ -22,15 +22,16 @@ import numpy as np
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.met_ground import is_single
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
-COLUMNS = 8
-SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD, ARRIVING = range(COLUMNS)
+COLUMNS = 9
+SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD, ARRIVING, PRESSED = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
-m, its gap when it was seen to touch; s, for which it has risen since it stood; s, for which it stood last; and m/s, how
-fast it has come down at most since it is believed to touch."""
+m, its gap when it was seen to touch; s, for which it has risen since it stood; s, for which it stood last; m/s, how
+fast it has come down at most since it is believed to touch; and whether it surely bears something, and was open."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
@@ -108,6 +109,15 @@ def presses(i, settings, given, memory):
     if not given.observed or given.stood[i] or given.force_weight[i] < BELIEVED:
         return False
     return given.force[i] > settings.load_limit + _PRESSES * force_deviation(i, settings, given, memory)
+
+
+@kernel
+def is_unfelt(i, settings, given, memory):
+    """Whether nothing seems to press on contact i, which was open, by an observed force that is believed: a mode says
+    what would hold it if it were closed. How the points of a sole share its force is not known."""
+    if not given.observed or given.stood[i] or given.force_weight[i] < BELIEVED or not is_single(i, given.link_of):
+        return False
+    return given.force[i] < force_deviation(i, settings, given, memory)
 
 
 @kernel

@@ -2,26 +2,31 @@
 
 A rope, a hand or a wind that pulls at the trunk is in the generalised force of the base, and in that of no leg. The
 forces that explain the whole residual best (:mod:`.observed_forces`) have a part of such a pull; what the joints of a
-limb with three or more of them for each foot say has none.
+limb with three or more of them for each foot say has none. Those of a leg that moves in a plane say nothing of what is
+across it, and the whole residual may have that of something else, a boom or a rail: only what is in the plane counts.
 """
 
 from __future__ import annotations
+
+import math
 
 from hybrid_contact_ros.kernels.algebra.dense import cholesky_factor, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.observed_forces import world_forces
 
 _WIDTH = 3
+_PLANAR = 2  # joints of a leg that moves in a plane
 # The joints of a straight leg say nothing of what it carries: normal forces that differ by more than this part of what
 # explains the whole residual are not believed.
-_AGREES = 0.5
+_AGREES, _AGREES_IN_PLANE = 0.5, 0.25
+_FLAT = 1e-9  # of the cube of the mean square of a row: joints by which a point moves in a plane alone
 _REGULARISATION = 1e-8  # of the mean of the diagonal: of forces that the points of a sole share in many ways the least
 
 
 @kernel
 def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, residual, chosen, A, x, forces):
     """Replace the forces at closed contacts by those that their limb's joints explain, where these suffice and agree in
-    what presses.
+    what presses. Of a limb that moves in a plane, whose joints do not agree, they are unknown.
 
     Args:
         contact_limb: (m,) int64, limb of each contact, negative without. limb: (nv,) int64, of each coordinate.
@@ -38,7 +43,7 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
         joints = 0
         for k in range(nv):
             joints += limb[k] == of
-        if count == 0 or joints < _WIDTH * links or not abs(forces[chosen[0], 0]) < 1e300:
+        if count == 0 or joints < _PLANAR * links or not abs(forces[chosen[0], 0]) < 1e300:
             continue
         n, diagonal = _WIDTH * count, 0.0
         for p in range(n):
@@ -54,6 +59,7 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
                         total += rows[i, side, k] * rows[j, other, k]
                 A[p, q] = total
             diagonal += A[p, p]
+        flat = _is_flat(A)
         for p in range(n):
             A[p, p] += max(_REGULARISATION * diagonal / n, 1e-300)
         if cholesky_factor(n, 0.0, A, A) < n:
@@ -65,13 +71,24 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
             said += x[_WIDTH * a]
             for k in range(3):
                 push += forces[i, k] * normals[i, k]
-        if not abs(said - push) <= _AGREES * abs(push):
+        planar = joints < _WIDTH * links or flat
+        agree = abs(said - push) <= (_AGREES_IN_PLANE if planar else _AGREES) * abs(push)
+        if not agree and not planar:
             continue
         for a in range(count):
             i = chosen[a]
             for k in range(_WIDTH):
-                forces[i, k] = x[_WIDTH * a + k]
+                forces[i, k] = x[_WIDTH * a + k] if agree else math.nan
             world_forces(normals[i : i + 1], tangents[i : i + 1], forces[i : i + 1], forces[i : i + 1])
+
+
+@kernel
+def _is_flat(A):
+    """Whether the joints move the first point in a plane alone: the products of its three rows, in the lower triangle
+    of A, have a determinant of zero."""
+    a, b, c, d, e, f = A[0, 0], A[1, 0], A[2, 0], A[1, 1], A[2, 1], A[2, 2]
+    determinant = a * (d * f - e * e) - b * (b * f - e * c) + c * (b * e - d * c)
+    return abs(determinant) <= _FLAT * ((a + d + f) / 3.0) ** 3
 
 
 @kernel

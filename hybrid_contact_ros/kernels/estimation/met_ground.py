@@ -27,7 +27,7 @@ _RECOVERS, _SINKS = 0.04, 0.02  # s
 _STOPS, _FALLS_ON = 0.02, 0.7  # s, part of the speed: what has fallen on for so long has met nothing
 # s, after which a foot has sunk in if it ever does; how much that tells of the next; a share that makes ground soft
 _TELLS, _LEARNS, _SOFT = 0.06, 0.2, 0.4
-_TIMING = 0.003  # s, by which a base may come later than joints: where a fast foot met the ground is not known then
+_TIMING = 0.002  # s, by which streams may be apart: where a fast foot met the ground is not known then
 _LEFT, _DEEPEST, _LONGEST = 0.005, 0.05, 0.4  # m above, m below, and s, until which the ground is where it was met
 
 

@@ -86,8 +86,8 @@ def update(
     learn, felt, nugget, plane_sigma, slope_sigma, step_sigma, foot_sigma, correlation_length, base_drift, fading,
     still_speed, still_time, still_time_unloaded, least_load,
     # belief settings:
-    belief_lead, belief_level, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope,
-    belief_offset, belief_course,
+    belief_lead, belief_level, belief_rank, belief_close_above, belief_open_below, belief_decides, belief_apart,
+    belief_observes, belief_slope, belief_offset, belief_course,
     belief_gap_sigma, belief_swing_height, belief_sunk, belief_swing_speed, belief_swing_slide, belief_slip_speed,
     belief_rest_speed, belief_load_sigma, belief_load_limit, belief_slip_sigma, belief_slip_limit, belief_force_part,
     belief_share, belief_outliers, belief_gap_correlation, belief_velocity_correlation, belief_load_correlation,
@@ -255,8 +255,8 @@ def update(
         map_fitted, map_numbers,
     )  # fmt: skip
     use = BeliefUse(
-        belief_lead, belief_level, belief_close_above, belief_open_below, belief_decides, belief_observes, belief_slope,
-        belief_offset, belief_course,
+        belief_lead, belief_level, belief_rank, belief_close_above, belief_open_below, belief_decides, belief_apart,
+        belief_observes, belief_slope, belief_offset, belief_course,
     )  # fmt: skip
     belief = BeliefRecord(
         belief_members, belief_belief, belief_kind, belief_times, belief_held, belief_forces, belief_load,
@@ -386,11 +386,11 @@ def update(
     doubt_torques(velocity, effort, table, error_numbers, correction)
     decided = believe(
         use, belief_settings, settings, given, believed, unsure, jitter_sigma, latest(late), surfaces, own, quiet,
-        every, plane_of, stop_since, problem, here, tracker, observer, solver, scratch, belief, sensor_beside,
+        every, plane_of, link_of, stop_since, problem, here, tracker, observer, solver, scratch, belief, sensor_beside,
         sensed and sensors_decide, out,
     )  # fmt: skip
     # Solve for the contact mode, and decide which contacts are closed and which of them slide.
-    joint = use.decides and not believed and not decided and (sensors_decide or not sensed)
+    joint = use.decides and use.apart and not believed and not decided and (sensors_decide or not sensed)
     code, mode_residual = decide(
         use, joint, surfaces, hang_idle, stop_since, stance, least_load, believed, settled, settings, given, decided,
         belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch, ground, out,
@@ -442,7 +442,8 @@ def update(
         validity |= _ESTIMATE
     if complete:
         validity |= _SEQUENCE
-    if decided and believed and settled and belief.noise[0] >= 0.0 and are_calibrated(out):  # with observed forces
+    forced = decided and use.apart and believed and settled and belief.noise[0] >= 0.0  # with observed forces
+    if forced and are_calibrated(out):
         validity |= CALIBRATED
     return mode_residual, validity, steps, detected, told_events, pairs
 

@@ -1,0 +1,58 @@
+"""What is believed of the points of a sole, which share one force and one moment."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.belief import Belief, evidence
+from hybrid_contact_ros import EstimatorConfig, RigidBodyModel
+from hybrid_contact_ros.estimation.support import contact_rank
+from hybrid_contact_ros.kernels.estimation.belief_likelihoods import is_borne
+from hybrid_contact_ros.kernels.estimation.belief_step import soles_are_known
+
+SOLE = [0, 0, 0, 0]  # the first contact of the link of each
+WARP = np.array([1.0, -1.0, -1.0, 1.0])  # forces that cancel on a rectangle
+
+
+def covariance(resultant: float, warp: float) -> np.ndarray:
+    """Of the forces of four corners: known to ``resultant`` N each but for the way in which they share it."""
+    return resultant**2 * np.eye(4) + warp**2 * np.outer(WARP, WARP)
+
+
+def test_a_point_is_borne_where_another_one_of_its_link_stood():
+    stood = np.array([1, 0, 0, 0], np.uint8)
+    told = evidence(4, stood=stood, link_of=[0, 0, 2, 2])
+    assert [is_borne(i, told) for i in range(4)] == [False, True, False, False]
+
+
+@pytest.mark.parametrize(("resultant", "known"), [(1.0, True), (20.0, False)])
+def test_soles_are_known_by_their_resultant_and_not_by_how_their_points_share_it(resultant, known):
+    link_of = np.array(SOLE)
+    assert soles_are_known(link_of, 40.0, covariance(resultant, 500.0)) == known
+    assert soles_are_known(np.arange(4), 40.0, covariance(resultant, 500.0))  # single feet are no soles
+
+
+def test_of_a_sole_that_stands_on_an_edge_the_other_edge_is_open_however_still_it_is():
+    """Its corners at rest tell nothing: the edge that stands holds them. Its force does."""
+    belief = Belief(4, links=["sole"] * 4)
+    share, known = belief.settings.share, covariance(1.0, 500.0)
+    state = {"link_of": SOLE, "covariance": known, "rate_sigmas": 1e-3, "touching": 1, "load": 0.0}
+    flat, edge = np.full(4, share), np.array([2.2, 1.8, 0.0, 0.0]) * share
+    stood = np.zeros(4, np.uint8)
+    for force, closed in ((flat, [True] * 4), (edge, [True, True, False, False]), (flat, [True] * 4)):
+        least = force - WARP * (WARP @ force) / 4.0  # the least force with this resultant
+        for _ in range(100):
+            p = belief.step(force=least, stood=stood, **state)[:, 0]
+            stood = (p > 0.5).astype(np.uint8)
+        assert stood.astype(bool).tolist() == closed, p
+
+
+@pytest.mark.parametrize(("corners", "rank"), [(1, 3), (2, 5), (3, 6), (4, 6)])
+def test_three_points_of_a_link_and_more_are_a_force_and_a_moment(corners, rank):
+    urdf = """<robot name="block"><link name="block"><inertial><mass value="2"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
+    places = [(0.1, 0.1), (0.1, -0.1), (-0.1, 0.1), (-0.1, -0.1)][:corners]
+    contacts = {"sole": {"link": "block", "points": [c for x, y in places for c in (x, y, -0.05)]}}
+    config = EstimatorConfig.from_mapping({"contacts": contacts})
+    assert contact_rank(RigidBodyModel.from_urdf(urdf, config)) == rank
