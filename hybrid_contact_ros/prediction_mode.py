@@ -37,7 +37,7 @@ class ModePrediction:
     Attributes:
         status: :class:`ContactStatus` (m,) uint8.
         probability: (m,), in [0, 1], that the contact is closed. probability_valid: whether these probabilities are
-            calibrated: efforts are believed, each contact has a link of its own, and none lies between 0.1 and 0.9
+            calibrated: efforts are believed, each contact has a link of its own, and none lies between 0.1 and 0.99
             (docs/contact_belief.md).
         position, normal: contact point (m) and unit normal, world frame, (m, 3).
         gap, gap_velocity, gap_acceleration: φ, φ̇, φ̈ (m,), m, m/s, m/s²; φ̈ under the forces of the predicted mode.

@@ -57,7 +57,8 @@ class Forces:
         return bool(
             free_forces(
                 lead, level, self.rank, SHARE, GAIN, dt, self.L, self.motions, self.products, residual,
-                np.arange(self.m), wrong / self.scale, jitter / self.scale, self.memory, self._A, self._work, self._forces,
+                np.arange(self.m), wrong / self.scale, jitter / self.scale, self.memory, self._A, self._work,
+                self._forces,
             )
         )  # fmt: skip
 

@@ -9,7 +9,7 @@ from helpers.belief import Belief, evidence
 from hybrid_contact_ros import EstimatorConfig, RigidBodyModel
 from hybrid_contact_ros.estimation.support import contact_rank
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import is_borne
-from hybrid_contact_ros.kernels.estimation.belief_step import soles_are_known
+from hybrid_contact_ros.kernels.estimation.belief_step import doubt_unfelt_soles, soles_are_known
 
 SOLE = [0, 0, 0, 0]  # the first contact of the link of each
 WARP = np.array([1.0, -1.0, -1.0, 1.0])  # forces that cancel on a rectangle
@@ -31,6 +31,27 @@ def test_soles_are_known_by_their_resultant_and_not_by_how_their_points_share_it
     link_of = np.array(SOLE)
     assert soles_are_known(link_of, 40.0, covariance(resultant, 500.0)) == known
     assert soles_are_known(np.arange(4), 40.0, covariance(resultant, 500.0))  # single feet are no soles
+
+
+@pytest.mark.parametrize(("borne", "was", "struck", "believed"), [
+    (0.0, 0, False, False),  # it hovers over the ground, or is set down there, as still as what stands
+    (6.0, 0, False, True),
+    (3.0, 0, False, False),  # less than ``force_on``
+    (0.0, 0, True, False),
+    (3.0, 0, True, True),  # an impact has stopped it, and the observer begins to say so
+    (3.0, 1, False, True),
+    (0.5, 1, False, False),  # it has been unloaded where it stands
+])  # fmt: skip
+def test_a_sole_that_seems_to_bear_nothing_is_not_believed_in(borne, was, struck, believed):
+    probability = np.full((4, 2), 0.99)
+    stopped = np.full(4, 0.002 if struck else -1.0)
+    force = np.array([30.0, -30.0, -30.0, 30.0]) + borne / 4.0  # of which the least one is no matter
+    closed = np.array([was, 0, 0, 0], np.uint8)
+    doubt_unfelt_soles(5.0, 2.0, np.array(SOLE), stopped, closed, force, covariance(0.5, 500.0), probability)
+    assert (probability == 0.99).all() == believed and (probability < 0.1).all() != believed
+    single = np.full((4, 2), 0.99)
+    doubt_unfelt_soles(5.0, 2.0, np.arange(4), stopped, closed, 0.0 * force, covariance(0.5, 500.0), single)
+    assert (single == 0.99).all()
 
 
 def test_of_a_sole_that_stands_on_an_edge_the_other_edge_is_open_however_still_it_is():

@@ -35,14 +35,15 @@ class Belief:
         contact_belief(
             *self.settings, r.members, dt, self.first, trusted, observed, given.touching, *given[5:16],
             given.force_covariance, given.doubt, given.force_weight, given.stood, given.late, given.link_of,
-            r.belief, r.kind, r.times, r.held, r.forces, r.transition, r.single, r.joint, r.L, r.x, self.beside, r.probability,
+            r.belief, r.kind, r.times, r.held, r.forces, r.transition, r.single, r.joint, r.L, r.x, self.beside,
+            r.probability,
         )  # fmt: skip
         self.first = False
         return r.probability.copy()
 
 
 def evidence(
-    m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, doubt=0.0, weight=1.0, late=0.0, link_of=None, **state
+    m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, doubt=0.0, weight=1.0, late=0.0, **state
 ) -> likelihoods.BeliefInput:
     """A state of contacts that stand, but for what is given."""
     values = {
@@ -65,5 +66,5 @@ def evidence(
         doubt=np.broadcast_to(np.asarray(doubt, float), m).copy(),
         force_weight=np.broadcast_to(np.asarray(weight, float), m).copy(),
         stood=np.broadcast_to(np.asarray(stood, np.uint8), m).copy(), late=late,
-        link_of=np.arange(m) if link_of is None else np.asarray(link_of),
+        link_of=np.asarray(state.get("link_of", np.arange(m))),
     )  # fmt: skip

@@ -18,7 +18,7 @@ from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PRO
 CALIBRATED = 1 << 7
 """Bit beside those of Validity: the belief decided which contacts are closed, and what it says is calibrated."""
 # Probabilities between these were not frequencies on all of what was left out (docs/contact_belief.md).
-_RARELY, _MOSTLY = 0.1, 0.9
+_RARELY, _MOSTLY = 0.1, 0.99
 # A belief against the status by more than this is when an event has begun.
 _DOUBT = 0.5
 # Without observed forces, a contact closes above this probability.
@@ -32,7 +32,7 @@ _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth bes
 _ABOVE, _MOVED, _SIGMAS = 6.0, 3.0, 3.0
 _STANDS = 0.01  # m
 _AS_OFTEN = 0.5  # of the time over which forces are averaged, errors of gaps last at least
-_KNOWN = 0.1  # of what the points of a sole carry
+_KNOWN, _UNFELT = 0.1, 0.05  # of what the points of a sole carry; what is believed in one that seems to bear nothing
 _TOUCHDOWN, _DEEP = int(EventKind.TOUCHDOWN), 3.0  # deviations
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
@@ -133,10 +133,15 @@ def believe(
         b.covariance, b.doubt, b.weight, tracker.closed, late, link_of, b.belief, b.kind, b.times, b.held, b.forces,
         b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
+    told = observed and (use.apart or soles_are_known(link_of, s.share, b.covariance))
+    if told and not use.apart:
+        doubt_unfelt_soles(
+            settings.force_on, settings.force_off, link_of, stopped, tracker.closed, b.force, b.covariance,
+            b.probability,
+        )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)
         out.numbers[PROBABILITY, i] = calibrated(use.slope, use.offset + use.course * course, b.probability[i, 0])
-    told = observed and (use.apart or soles_are_known(link_of, belief_settings.share, b.covariance))
     few = use.observes and use.apart and problem.bias.shape[0] <= use.rank
     for i in range(b.load.shape[0]):
         few = few and plane_of[i] >= 0
@@ -172,6 +177,40 @@ def soles_are_known(link_of, share, covariance):
         if points > 1 and square > (_KNOWN * share * points) ** 2:
             return False
     return True
+
+
+@kernel
+def doubt_unfelt_soles(force_on, force_off, link_of, stopped, closed, force, covariance, probability):
+    """Do not believe in soles that seem to bear nothing, however still they are, and however near the ground.
+
+    A sole is set down and lifted without a jerk, and its points are at rest on the ground before they bear anything,
+    and after that. One that was open must bear more than ``force_on``, N, and two deviations, unless an impact has
+    stopped it, of which the observer will know some milliseconds later; of one that was closed half of ``force_off``,
+    N, must be left.
+
+    Args:
+        link_of: (m,) int64. stopped: (m,), s since an impact stopped the contact; negative without. closed: (m,) uint8,
+            before this state. force: (m,), N. covariance: (m, m), N². probability: in and out (m, 2).
+    """
+    m = link_of.shape[0]
+    for i in range(m):
+        if link_of[i] != i:
+            continue
+        points, borne, square, stood = 0, 0.0, 0.0, False
+        for j in range(m):
+            if link_of[j] == i:
+                points += 1
+                borne += force[j]
+                stood = stood or closed[j] or stopped[j] >= 0.0
+                for k in range(m):
+                    if link_of[k] == i:
+                        square += covariance[j, k]
+        if points < 2 or borne > (0.5 * force_off if stood else max(force_on, 2.0 * math.sqrt(square))):
+            continue
+        for j in range(m):
+            if link_of[j] == i:
+                for k in range(2):
+                    probability[j, k] = min(probability[j, k], _UNFELT)
 
 
 @kernel
