@@ -9,7 +9,7 @@ from helpers.belief import Belief, evidence
 from hybrid_contact_ros import EstimatorConfig, RigidBodyModel
 from hybrid_contact_ros.estimation.support import contact_rank
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import is_borne
-from hybrid_contact_ros.kernels.estimation.belief_step import doubt_unfelt_soles, soles_are_known
+from hybrid_contact_ros.kernels.estimation.sole_loads import doubt_unfelt_soles, soles_are_known
 
 SOLE = [0, 0, 0, 0]  # the first contact of the link of each
 WARP = np.array([1.0, -1.0, -1.0, 1.0])  # forces that cancel on a rectangle
@@ -33,25 +33,31 @@ def test_soles_are_known_by_their_resultant_and_not_by_how_their_points_share_it
     assert soles_are_known(np.arange(4), 40.0, covariance(resultant, 500.0))  # single feet are no soles
 
 
-@pytest.mark.parametrize(("borne", "was", "struck", "believed"), [
-    (0.0, 0, False, False),  # it hovers over the ground, or is set down there, as still as what stands
-    (6.0, 0, False, True),
-    (3.0, 0, False, False),  # less than ``force_on``
-    (0.0, 0, True, False),
-    (3.0, 0, True, True),  # an impact has stopped it, and the observer begins to say so
-    (3.0, 1, False, True),
-    (0.5, 1, False, False),  # it has been unloaded where it stands
+@pytest.mark.parametrize(("borne", "state", "believed"), [
+    (4.0, {"rate": -0.07}, False),  # it comes down, and bears less than ``force_on``
+    (6.0, {"rate": -0.07}, True),
+    (4.0, {"gap": 0.01}, False),  # it is still above the ground
+    (4.0, {"gap": 0.01, "struck": True}, True),  # an impact has stopped it, and the observer begins to say so
+    (4.0, {}, True),
+    (4.0, {"rate": -0.07, "was": 1}, True),
+    (-20.0, {"gap": 0.01}, False),
 ])  # fmt: skip
-def test_a_sole_that_seems_to_bear_nothing_is_not_believed_in(borne, was, struck, believed):
-    probability = np.full((4, 2), 0.99)
-    stopped = np.full(4, 0.002 if struck else -1.0)
-    force = np.array([30.0, -30.0, -30.0, 30.0]) + borne / 4.0  # of which the least one is no matter
-    closed = np.array([was, 0, 0, 0], np.uint8)
-    doubt_unfelt_soles(5.0, 2.0, np.array(SOLE), stopped, closed, force, covariance(0.5, 500.0), probability)
-    assert (probability == 0.99).all() == believed and (probability < 0.1).all() != believed
-    single = np.full((4, 2), 0.99)
-    doubt_unfelt_soles(5.0, 2.0, np.arange(4), stopped, closed, 0.0 * force, covariance(0.5, 500.0), single)
-    assert (single == 0.99).all()
+def test_a_sole_that_comes_down_is_not_believed_in_before_it_bears_something(borne, state, believed):
+    stopped = np.full(4, 0.002 if state.get("struck") else -1.0)
+    force = np.array([30.0, -30.0, -30.0, 30.0]) + borne / 4.0  # how its points share that is no matter
+    closed = np.array([state.get("was", 0), 0, 0, 0], np.uint8)
+    gap, rate = np.full(4, state.get("gap", 0.0)), np.full(4, state.get("rate", 0.0))
+
+    def doubted(link_of):
+        probability = np.full((4, 2), 0.99)
+        doubt_unfelt_soles(
+            0.005, 0.05, 5.0, np.array(link_of), stopped, closed, gap, rate, force, covariance(0.3, 500.0),
+            probability,
+        )  # fmt: skip
+        return probability
+
+    assert (doubted(SOLE) == 0.99).all() == believed and (doubted(SOLE) < 0.1).all() != believed
+    assert (doubted([0, 1, 2, 3]) == 0.99).all()  # single feet are no soles
 
 
 def test_of_a_sole_that_stands_on_an_edge_the_other_edge_is_open_however_still_it_is():

@@ -13,6 +13,7 @@ from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_f
 from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING, PRESSED, UNDER
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
+from hybrid_contact_ros.kernels.estimation.sole_loads import doubt_unfelt_soles, soles_are_known
 from hybrid_contact_ros.kernels.estimation.update_records import NEXT_EVENT, PROBABILITY
 
 CALIBRATED = 1 << 7
@@ -32,7 +33,7 @@ _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth bes
 _ABOVE, _MOVED, _SIGMAS = 6.0, 3.0, 3.0
 _STANDS = 0.01  # m
 _AS_OFTEN = 0.5  # of the time over which forces are averaged, errors of gaps last at least
-_KNOWN, _UNFELT = 0.1, 0.05  # of what the points of a sole carry; what is believed in one that seems to bear nothing
+_DIRECTIONS = 3  # of motion that show noise, at least, where the forces of soles are known
 _TOUCHDOWN, _DEEP = int(EventKind.TOUCHDOWN), 3.0  # deviations
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
 _HELD_UP, _LOOKS = 6.0, 0.95
@@ -102,9 +103,9 @@ def believe(
 
     Returns:
         Whether the belief decided which contacts are closed, which it does once there are observed forces, of efforts
-        that are ``believed``, and those of soles are known (:func:`soles_are_known`), or where foot sensors say enough.
-        Where contacts explain every motion (a leg on a rail: nv is the rank of their rows), forces are never observed;
-        there it decides as well, but asks for more certainty to close.
+        that are ``believed``, and those of soles are known (:func:`~.sole_loads.soles_are_known`), or where foot
+        sensors say enough. Where contacts explain every motion (a leg on a rail: nv is the rank of their rows), forces
+        are never observed; there it decides as well, but asks for more certainty to close.
     """
     s, b = belief_settings, belief
     observed = use.observes and has_settled(settings.gain, observer)
@@ -133,11 +134,12 @@ def believe(
         b.covariance, b.doubt, b.weight, tracker.closed, late, link_of, b.belief, b.kind, b.times, b.held, b.forces,
         b.transition, b.single, b.joint, b.L, b.x, beside, b.probability,
     )  # fmt: skip
-    told = observed and (use.apart or soles_are_known(link_of, s.share, b.covariance))
+    shown = problem.bias.shape[0] - use.rank >= _DIRECTIONS
+    told = observed and (use.apart or (shown and soles_are_known(link_of, s.share, b.covariance)))
     if told and not use.apart:
         doubt_unfelt_soles(
-            settings.force_on, settings.force_off, link_of, stopped, tracker.closed, b.force, b.covariance,
-            b.probability,
+            settings.gap_on, 0.5 * settings.velocity_tolerance, settings.force_on, link_of, stopped,
+            tracker.closed, problem.gap, here.gap_velocity, b.force, b.covariance, b.probability,
         )  # fmt: skip
     for i in range(b.load.shape[0]):
         course = belief_course(given.dt, given.first, b.probability[i, 0], i, b.slow)
@@ -153,64 +155,6 @@ def believe(
         )  # fmt: skip
         return True
     return False
-
-
-@kernel
-def soles_are_known(link_of, share, covariance):
-    """Whether the force of each sole is known to ``_KNOWN`` of what its points carry.
-
-    The points of a sole share its force in ways that nothing tells; where its resultant is noisy as well, the belief in
-    each point is no better than its gap, and what gaps, rates and the mode say of the sole together decides.
-    link_of: (m,) int64. share: N, of a point. covariance: (m, m), N², of normal forces.
-    """
-    m = link_of.shape[0]
-    for i in range(m):
-        if link_of[i] != i:
-            continue
-        points, square = 0, 0.0
-        for j in range(m):
-            if link_of[j] == i:
-                points += 1
-                for k in range(m):
-                    if link_of[k] == i:
-                        square += covariance[j, k]
-        if points > 1 and square > (_KNOWN * share * points) ** 2:
-            return False
-    return True
-
-
-@kernel
-def doubt_unfelt_soles(force_on, force_off, link_of, stopped, closed, force, covariance, probability):
-    """Do not believe in soles that seem to bear nothing, however still they are, and however near the ground.
-
-    A sole is set down and lifted without a jerk, and its points are at rest on the ground before they bear anything,
-    and after that. One that was open must bear more than ``force_on``, N, and two deviations, unless an impact has
-    stopped it, of which the observer will know some milliseconds later; of one that was closed half of ``force_off``,
-    N, must be left.
-
-    Args:
-        link_of: (m,) int64. stopped: (m,), s since an impact stopped the contact; negative without. closed: (m,) uint8,
-            before this state. force: (m,), N. covariance: (m, m), N². probability: in and out (m, 2).
-    """
-    m = link_of.shape[0]
-    for i in range(m):
-        if link_of[i] != i:
-            continue
-        points, borne, square, stood = 0, 0.0, 0.0, False
-        for j in range(m):
-            if link_of[j] == i:
-                points += 1
-                borne += force[j]
-                stood = stood or closed[j] or stopped[j] >= 0.0
-                for k in range(m):
-                    if link_of[k] == i:
-                        square += covariance[j, k]
-        if points < 2 or borne > (0.5 * force_off if stood else max(force_on, 2.0 * math.sqrt(square))):
-            continue
-        for j in range(m):
-            if link_of[j] == i:
-                for k in range(2):
-                    probability[j, k] = min(probability[j, k], _UNFELT)
 
 
 @kernel

@@ -8,6 +8,8 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.stance import borne_by_sole, borne_of_late
 
 _NONE = 0.25  # of what a sole that stands bears at least: less is nothing
+_KNOWN = 0.1  # of what the points of a sole carry, a deviation to which its force is known
+_UNFELT = 0.05  # is believed in a sole that seems to bear nothing, at most
 _SURELY = 2.0  # times what a closed contact carries: a load that is missing by that decides within some states
 
 
@@ -87,3 +89,64 @@ def open_unborne(least_load, force_on, force_off, gain, link_of, pressing, eased
             for j in range(m):
                 if link_of[j] == i:
                     load[j] = min(load[j], -_SURELY * force_on)
+
+
+@kernel
+def soles_are_known(link_of, share, covariance):
+    """Whether the force of each sole is known to ``_KNOWN`` of what its points carry.
+
+    The points of a sole share its force in ways that nothing tells; where its resultant is noisy as well, the belief in
+    each point is no better than its gap, and what gaps, rates and the mode say of the sole together decides.
+    link_of: (m,) int64. share: N, of a point. covariance: (m, m), N², of normal forces.
+    """
+    for i in range(link_of.shape[0]):
+        if link_of[i] == i:
+            points, deviation = _known_to(i, link_of, covariance)
+            if points > 1 and deviation > _KNOWN * share * points:
+                return False
+    return True
+
+
+@kernel
+def doubt_unfelt_soles(
+    gap_on, falling, force_on, link_of, stopped, closed, gap, rate, force, covariance, probability
+):  # fmt: skip
+    """Do not believe in soles that come down, or are above ``gap_on``, and seem to bear nothing.
+
+    A sole is set down without a jerk. It has met nothing until it bears more than ``force_on`` and two deviations,
+    unless an impact has stopped it, of which the observer will know some milliseconds later.
+
+    Args:
+        gap_on: m. falling: m/s, of what does not rest. force_on: N. link_of: (m,) int64.
+        stopped: (m,), s since an impact stopped the contact; negative without. closed: (m,) uint8, before this state.
+        gap: (m,), m. rate: (m,), m/s. force: (m,), N. covariance: (m, m), N². probability: in and out (m, 2).
+    """
+    m = link_of.shape[0]
+    for i in range(m):
+        if link_of[i] != i:
+            continue
+        borne, stood = 0.0, False
+        for j in range(m):
+            if link_of[j] == i:
+                borne += force[j]
+                stood = stood or closed[j] or stopped[j] >= 0.0
+        points, deviation = _known_to(i, link_of, covariance)
+        if points < 2 or stood or borne > max(force_on, 2.0 * deviation):
+            continue
+        for j in range(m):
+            if link_of[j] == i and (rate[j] < -falling or gap[j] > gap_on):
+                for k in range(2):
+                    probability[j, k] = min(probability[j, k], _UNFELT)
+
+
+@kernel
+def _known_to(i, link_of, covariance):
+    """How many points the sole has whose first one is i, and the standard deviation of its force, N."""
+    points, square = 0, 0.0
+    for j in range(link_of.shape[0]):
+        if link_of[j] == i:
+            points += 1
+            for k in range(link_of.shape[0]):
+                if link_of[k] == i:
+                    square += covariance[j, k]
+    return points, math.sqrt(max(square, 0.0))
