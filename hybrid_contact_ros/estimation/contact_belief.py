@@ -52,12 +52,12 @@ def belief_settings(config: BeliefConfig, sigmas: float, weight: float, contacts
 
 
 def belief_use(config: BeliefConfig, links: Sequence[str], joints: int, rank: int, level: float) -> BeliefUse:
-    """What is made of the belief, for a robot with contacts on these links and so many joints. ``level``: N, of
-    :func:`~.free_forces.free_forces`.
+    """What is made of the belief, for a robot with contacts on these links and so many joints. ``rank`` (of the
+    contacts' rows, :func:`~.support.contact_rank`) and ``level`` (N) are those of :func:`~.free_forces.free_forces`.
 
     A single body has no joints whose efforts could be wrong or right: all that moves it would be laid to its contacts.
-    The forces of several points of one link cannot be told apart, and the belief in each of them is no better than its
-    gap: contacts are decided by belief where each has a link of its own.
+    How several points of one link share a force is not known, and the belief in each of them is no better than its
+    gap: contacts are decided by belief where each has a link of its own, or what each sole bears is known.
     """
     return BeliefUse(
         lead=float(config.force_lead),
@@ -115,6 +115,6 @@ def forget(record: BeliefRecord) -> None:
     record.slow.fill(np.inf)
     record.kind.fill(0)
     record.held.fill(0.0)
-    record.forces.fill(0.0)
+    record.forces[:] = force_memory(len(record.forces))
     record.load.fill(0.0)
     record.touching.fill(0)

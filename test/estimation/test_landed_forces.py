@@ -20,6 +20,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     is_unfelt,
     leaves_unfelt,
     note_force,
+    note_pressing,
     presses,
     weight_of_force,
 )
@@ -124,6 +125,21 @@ def test_a_force_that_certainly_presses_is_not_contradicted_by_a_mode_that_knows
 def test_a_contact_that_was_open_and_seems_to_bear_nothing_is_unfelt_where_its_force_is_believed(part, state, so):
     memory = told(1.0, force=0.0, **ALOFT)
     assert is_unfelt(0, CONFIG, evidence(1, force=part * SHARE, **state), memory) == so
+
+
+@pytest.mark.parametrize(("before", "lands"), [(0.0, True), (1.0, False), (None, False)])
+def test_what_presses_has_begun_to_unless_it_did_all_the_time_or_nobody_knows(before, lands):
+    """A crane that lowers a robot lets its feet seem to carry it from the first state that knows forces."""
+    memory = force_memory(1)
+    for _ in range(200):
+        state = evidence(1, dt=1e-3, force=0.0 if before is None else before * SHARE)
+        note_pressing(0, bool(before), state._replace(observed=before is not None), memory)
+    assert not memory[0, PRESSED] or before
+    for _ in range(30):
+        note_pressing(0, True, evidence(1, dt=1e-3, force=SHARE), memory)
+        assert bool(memory[0, PRESSED]) == lands
+    note_pressing(0, False, evidence(1, dt=1e-3, force=0.0), memory)
+    assert not memory[0, PRESSED]
 
 
 @pytest.mark.parametrize(("load", "part"), [(1.0, 0.0), (1.0, 0.5)])

@@ -15,7 +15,6 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.held_feet import HELD, MOST, held_still, learn_held
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
-    PRESSED,
     STOPPING,
     falls_through,
     flies,
@@ -25,6 +24,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     is_unfelt,
     leaves_unfelt,
     note_force,
+    note_pressing,
     presses,
     weight_of_force,
 )
@@ -286,7 +286,7 @@ def single_likelihoods(i, settings, given, held, forces, out):
     stick = slips = closed
     moving = flies(i, given) or leaves_unfelt(i, given, forces)
     bears = given.trusted and not moving and presses(i, s, given, forces)
-    forces[i, PRESSED] = 1.0 if bears else 0.0
+    note_pressing(i, bears, given, forces)
     if given.trusted and given.touching[i] and not stopped and not idle:
         weight = given.force_weight[i] * effective_force(given.dt, given.first, s.load_correlation)
         sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0

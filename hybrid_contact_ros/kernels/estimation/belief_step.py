@@ -24,8 +24,7 @@ _RARELY, _MOSTLY = 0.1, 0.99
 _DOUBT = 0.5
 # Without observed forces, a contact closes above this probability.
 _CERTAIN = 0.9
-# Of its speed since it is believed to touch: what comes down less fast is stopped by soft ground; and of what presses.
-_BRAKED, _SLOWED = 0.5, 0.9
+_BRAKED = 0.5  # of its speed since it is believed to touch: what comes down less fast is stopped by soft ground
 _COURSE_TIME, _COURSE_WIDTH = 0.005, 4.0  # s, and change of the logit within it, that tell a rise or fall from noise
 _LARGEST = 14.0  # of a logit: beyond, a belief is as certain as any
 _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth beside the belief: without and with loads
@@ -270,7 +269,7 @@ def decide_closed(
     A contact that has a gap and approaches faster than ``velocity_tolerance`` (m/s) stays open: nothing has stopped it
     yet, however certain it is that something will. What an impact did stop may still seem to sink, where the base comes
     later than the joints. Ground that gives way stops a foot by and by: what is believed to touch, and has lost half of
-    its speed since, has met it, and so has what surely presses and is slower: what a crane lowers presses as well.
+    its speed since, has met it, and so has what surely presses, and did not before.
 
     Args:
         gap: φ (m,), m. rate: φ̇ (m,), m/s. stopped: (m,), s since an impact stopped the contact; negative without.
@@ -289,8 +288,7 @@ def decide_closed(
             arriving = gap[i] > 0.0 and rate[i] < -velocity_tolerance and stopped[i] < 0.0
             closes = p > close_above
             forces[i, ARRIVING] = max(forces[i, ARRIVING], -rate[i]) if closes and arriving else 0.0
-            left = _SLOWED if forces[i, PRESSED] > 0.0 else _BRAKED
-            arriving = arriving and -rate[i] >= left * forces[i, ARRIVING]
+            arriving = arriving and -rate[i] >= _BRAKED * forces[i, ARRIVING] and forces[i, PRESSED] == 0.0
             evidence[i] = max(p - _DOUBT, 0.0) if closes or not arriving else 0.0
             closed[i] = 1 if closes and not arriving else 0
 

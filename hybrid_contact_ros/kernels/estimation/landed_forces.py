@@ -26,12 +26,13 @@ from hybrid_contact_ros.kernels.estimation.met_ground import is_single
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
-COLUMNS = 9
-SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD, ARRIVING, PRESSED = range(COLUMNS)
+COLUMNS = 10
+SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD, ARRIVING, PRESSED, FELT = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
 m, its gap when it was seen to touch; s, for which it has risen since it stood; s, for which it stood last; m/s, how
-fast it has come down at most since it is believed to touch; and whether it surely bears something, and was open."""
+fast it has come down at most since it is believed to touch; whether it was open and surely bears something, which it
+did not before; and N, its observed force, low-passed, infinite while there is none."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
@@ -46,6 +47,7 @@ _RISES, _RISEN, _THROWN = 0.07, 0.0002, 0.15
 # s of a stance, after which a foot that rises leaves; and times by which efforts are late, for which they cannot tell.
 _STANDS, _UNFELT = 0.03, 2.0
 _PRESSES = 2.0  # deviations of a force, above which it is there
+_BEFORE, _GROWN = 0.02, 0.5  # s, of the low-pass that knows what pressed before; part of a force that is new
 # Shares of the weight and deviations of a force with which an arm presses firmly; m/s, of one that rests; share of the
 # weight to which a force is known that would tell a tip which bears something; and deviations of a gap.
 _FIRM_PART, _FIRM, _RESTS, _TOLD, UNDER = 2.5, 5.0, 0.05, 1.0, 2.0
@@ -109,6 +111,21 @@ def presses(i, settings, given, memory):
     if not given.observed or given.stood[i] or given.force_weight[i] < BELIEVED:
         return False
     return given.force[i] > settings.load_limit + _PRESSES * force_deviation(i, settings, given, memory)
+
+
+@kernel
+def note_pressing(i, bears, given, memory):
+    """Note whether contact i, which was open and ``bears`` something, began to do so just now: what a crane lowers
+    presses all the time. memory: in and out (m, COLUMNS)."""
+    force, before = given.force[i], memory[i, FELT]
+    if not given.observed:
+        memory[i, FELT] = math.inf
+    elif before == math.inf:
+        memory[i, FELT] = force
+    else:
+        memory[i, FELT] += (1.0 - math.exp(-given.dt / _BEFORE)) * (force - before)
+    new = memory[i, PRESSED] > 0.0 or force - before > _GROWN * force
+    memory[i, PRESSED] = 1.0 if bears and new else 0.0
 
 
 @kernel
@@ -189,4 +206,6 @@ def weight_of_force(i, settings, given, memory):
 
 def force_memory(m: int) -> Array:
     """Nothing is known of m contacts."""
-    return np.zeros((m, COLUMNS))
+    memory = np.zeros((m, COLUMNS))
+    memory[:, FELT] = math.inf
+    return memory
