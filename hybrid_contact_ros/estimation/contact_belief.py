@@ -53,7 +53,7 @@ def belief_settings(config: BeliefConfig, sigmas: float, weight: float, contacts
 
 def belief_use(config: BeliefConfig, links: Sequence[str], joints: int, rank: int, level: float) -> BeliefUse:
     """What is made of the belief, for a robot with contacts on these links and so many joints. ``rank`` (of the
-    contacts' rows, :func:`~.support.contact_rank`) and ``level`` (N) are those of :func:`~.free_forces.free_forces`.
+    contacts' rows) and ``level`` (N) are those of :func:`~.free_forces.free_forces`.
 
     A single body has no joints whose efforts could be wrong or right: all that moves it would be laid to its contacts.
     How several points of one link share a force is not known, and the belief in each of them is no better than its

@@ -53,7 +53,7 @@ class EffortSpikes:
         effort = state.effort
         if effort is None or effort.shape != self._last.shape:
             return state
-        if self._held_up and self._drives and not effort.any():
+        if self._is_silent(effort):
             return replace(state, effort=None)
         if self._row >= _IN_A_ROW:
             return state
@@ -69,14 +69,18 @@ class EffortSpikes:
 
     def note(self, given: RobotState, cleaned: RobotState) -> None:
         """Remember a state that was not refused."""
-        zero = given.effort is not None and not given.effort.any()
-        if cleaned is not given and not zero:
+        if self._is_silent(given.effort):
+            self._row, self._known = 0, False
+            self.held += 1
+        elif cleaned is not given:
             self._row += 1
             self.held += 1
         elif cleaned.effort is None:
             self._row, self._known = 0, False
-            self.held += zero
         else:
             self._row, self._known = 0, True
             self._last[:] = cleaned.effort
-            self._drives = self._drives or not zero
+            self._drives = self._drives or bool(cleaned.effort.any())
+
+    def _is_silent(self, effort: Array | None) -> bool:
+        return self._held_up and self._drives and effort is not None and not effort.any()

@@ -18,7 +18,7 @@ from hybrid_contact_ros.estimation.memory import Memory, engine_out, lists_block
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.stream_offsets import note_spin
 from hybrid_contact_ros.estimation.stride_course import stride_course
-from hybrid_contact_ros.estimation.support import contact_rank, force_level, shared_weight, stands, suited, weight
+from hybrid_contact_ros.estimation.support import force_level, shared_weight, stands, suited, weight
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.belief_step import CALIBRATED
 from hybrid_contact_ros.kernels.estimation.measure import MeasureSettings, measure_given
@@ -172,7 +172,7 @@ class Engine:
             *update_settings(model, config),
             *ground_settings(config.ground, weight(model), m, felt=not stands(model)),
             *belief_use(
-                config.belief, model.contact_frames, len(model.joint_names), contact_rank(model), force_level(model)
+                config.belief, model.contact_frames, len(model.joint_names), model.contact_rank, force_level(model)
             ),
             *belief, *robot, *problem,
             *self.measured, *memory.tracker, *memory.mode, memory.warm, memory.lines, memory.rate_lines,

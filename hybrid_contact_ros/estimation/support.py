@@ -14,7 +14,6 @@ from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.config_engine import ActivationConfig
 from hybrid_contact_ros.config_ground import GroundConfig
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS
-from hybrid_contact_ros.mechanics.state import RobotState
 
 if TYPE_CHECKING:
     from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -70,16 +69,6 @@ def force_level(model: RigidBodyModel) -> float:
     return 0.0 if stands(model) else _KNOWN * (_PRESSES * weight(model))
 
 
-def contact_rank(model: RigidBodyModel) -> int:
-    """Of the rows of all contacts (3m, nv), in general: so many directions of motion forces at the contacts explain.
-
-    It is less than 3m where links have several points: forces at three of them, or more, are a force and a moment.
-    """
-    problem = model.problem(RobotState(0, model.bent(), np.zeros(model.nv)))
-    rows = np.vstack((problem.normal_jacobian, problem.tangent_jacobian.reshape(-1, model.nv)))
-    return int(np.linalg.matrix_rank(rows)) if rows.size else 0
-
-
 def suited(model: RigidBodyModel, config: EstimatorConfig) -> EstimatorConfig:
     """The configuration as the engine takes it: as it is for a robot that stands, with other defaults for an arm.
 
@@ -116,7 +105,7 @@ def _belief(model: RigidBodyModel, config: BeliefConfig, learns: bool) -> Belief
     (:func:`_ground`) or, where none is learned, ``gap_sigma`` is ``_SURFACE``, unless it was chosen. Its force and its
     gap alone decide. What is wrong in its force lasts: no state counts more than one of 2 ms whose error is its own.
     """
-    observed = model.nv > contact_rank(model) and model.contacts <= MOST_CONTACTS
+    observed = model.nv > model.contact_rank and model.contacts <= MOST_CONTACTS
     return replace(
         replace(config, gap_sigma=_FLAT) if learns else _unless_chosen(config, gap_sigma=_SURFACE),
         velocity_correlation=math.inf,

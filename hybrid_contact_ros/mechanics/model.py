@@ -132,7 +132,12 @@ class RigidBodyModel:
             contact_problem_given,
             Given(*self.tree, *self.spheres, *limits, *self.joints, *self.measured, *self.here, *self.rows),
         )
-        self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))  # compiles or loads the kernel
+        bent = self.problem(RobotState(0, self.bent(), np.zeros(self.nv)))  # compiles or loads the kernel
+        rows = np.vstack((bent.normal_jacobian, bent.tangent_jacobian.reshape(-1, self.nv)))
+        # Of the rows of all contacts, in general: so many directions of motion forces at the contacts explain. It is
+        # less than 3m where links have several points: forces at three of them, or more, are a force and a moment.
+        self.contact_rank = int(np.linalg.matrix_rank(rows)) if rows.size else 0
+        self.problem(RobotState(0, self.neutral(), np.zeros(self.nv)))
         require_shared(self.joints, model, data)
 
     @property

@@ -40,7 +40,7 @@ def test_forces_leave_the_least_of_the_velocities_unexplained():
     np.testing.assert_allclose(shifted, np.linalg.solve(mass, force), rtol=1e-9)
     chosen = np.array([0, 2, 3])
     scratch = np.zeros((3 * m, 3 * m))
-    status = explaining_forces(3, 1e-12, products, response, chosen, scratch, np.zeros(3 * m), found)
+    status = explaining_forces(3, 1e-12, 0.0, products, response, chosen, scratch, np.zeros(3 * m), found)
     assert status == int(Status.SOLVED) and np.isnan(found[1]).all()
     rows = np.concatenate([np.arange(3 * c, 3 * c + 3) for c in chosen])
     wanted = np.linalg.lstsq(np.linalg.solve(mass, J[rows].T), np.linalg.solve(mass, force), rcond=None)[0]

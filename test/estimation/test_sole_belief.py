@@ -7,7 +7,6 @@ import pytest
 
 from helpers.belief import Belief, evidence
 from hybrid_contact_ros import EstimatorConfig, RigidBodyModel
-from hybrid_contact_ros.estimation.support import contact_rank
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import is_borne
 from hybrid_contact_ros.kernels.estimation.sole_loads import doubt_unfelt_soles, soles_are_known
 
@@ -82,4 +81,4 @@ def test_three_points_of_a_link_and_more_are_a_force_and_a_moment(corners, rank)
     places = [(0.1, 0.1), (0.1, -0.1), (-0.1, 0.1), (-0.1, -0.1)][:corners]
     contacts = {"sole": {"link": "block", "points": [c for x, y in places for c in (x, y, -0.05)]}}
     config = EstimatorConfig.from_mapping({"contacts": contacts})
-    assert contact_rank(RigidBodyModel.from_urdf(urdf, config)) == rank
+    assert RigidBodyModel.from_urdf(urdf, config).contact_rank == rank

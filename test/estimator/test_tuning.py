@@ -14,6 +14,11 @@ from hybrid_contact_ros.mechanics.state import RobotState
 BALL = """<robot name="ball"><link name="ball"><inertial><mass value="2"/>
 <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
 
+ON_A_RAIL = """<robot name="slide"><link name="rail"/><link name="ball"><inertial><mass value="2"/>
+<inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="down" type="prismatic"><parent link="rail"/><child link="ball"/><axis xyz="0 0 1"/>
+<limit lower="-1" upper="1" effort="100" velocity="20"/></joint></robot>"""
+
 
 def config(**changes):
     return EstimatorConfig.from_mapping({"contacts": {"ball": {"link": "ball", "radius": 0.1}}, **changes})
@@ -45,6 +50,20 @@ def test_the_same_configuration_changes_no_bit():
         if k % 7 == 3:
             tuned.tune(replace(given))
         assert bits(left.update(state)) == bits(tuned.update(state))
+
+
+@pytest.mark.parametrize("locked", [False, True], ids=["floating", "arm"])
+def test_the_state_before_is_still_the_one_that_an_impact_is_asked_of(locked):
+    given = config(floating_base=not locked)
+    thing = ContactEstimator(RigidBodyModel.from_urdf(ON_A_RAIL if locked else BALL, given), given)
+    for state in fall(0.05, 30):
+        joint = replace(state, q=state.q[2:3], v=state.v[2:3], effort=np.zeros(1))
+        thing.update(joint if locked else state)
+    before = thing.next_impact()
+    thing.tune(replace(given))
+    after = thing.next_impact()
+    assert before is not None and before.time_to_impact == after.time_to_impact
+    assert np.array_equal(before.velocity_minus, after.velocity_minus) and np.array_equal(before.mass, after.mass)
 
 
 def test_another_noise_of_gaps_holds_from_the_next_state_on():

@@ -66,9 +66,9 @@ def free_forces(
     state (``jitter``): that part of it which contacts could explain is not seen in the noise.
 
     Args:
-        level: N, standard deviation that is asked for; 0 for none. rank: of J, in general. share: N, of the weight, of
-            a contact. dt: s since the last state. L, motions, products:
-            of :func:`~.observed_forces.weigh_motions`. residual: r (nv,). every: (m,) int64, 0 … m − 1.
+        level: N, standard deviation that is asked for; 0 for none. rank: of J, in general. share: N, of a contact.
+        dt: s since the last state. L, motions, products: of :func:`~.observed_forces.weigh_motions`. residual: r (nv,).
+        every: (m,) int64, 0 … m − 1.
         unsure, jitter: (nv,), N m (N), standard deviations of the efforts' errors and of their noise.
         memory: in and out, FreeForces. A: (≥ n, ≥ n), work: (2, ≥ max(n, nv)), forces: (m, 3); scratch.
 
@@ -81,12 +81,7 @@ def free_forces(
     if m == 0 or m > MOST_CONTACTS or free <= 0:
         return False
     response, shifted = work[0], work[1]
-    ridge = REGULARISATION_OF_ALL
-    if rank < n and memory.noise[0] > 0.0:
-        diagonal = 0.0
-        for c in range(n):
-            diagonal += products[c, c]
-        ridge = max(ridge, memory.noise[0] / (_SQUEEZE * share) ** 2 / max(diagonal / n, 1e-300))
+    ridge = max(memory.noise[0], 0.0) / (_SQUEEZE * share) ** 2 if rank < n else 0.0
     ahead = lead / (gain * dt) if dt > 0.0 and memory.noise[0] >= 0.0 else 0.0
     for k in range(nv):
         shifted[k] = residual[k] + ahead * (residual[k] - memory.last[k])
@@ -153,7 +148,8 @@ def _unexplained(n, ridge, L, motions, products, every, A, response, shifted, fo
     energy = 0.0
     for k in range(L.shape[0]):
         energy += shifted[k] * shifted[k]
-    if explaining_forces(_WIDTH, ridge, products, response, every, A, shifted, forces) != _SOLVED:
+    status = explaining_forces(_WIDTH, REGULARISATION_OF_ALL, ridge, products, response, every, A, shifted, forces)
+    if status != _SOLVED:
         return -1.0
     for i in range(n):
         energy -= response[i] * shifted[i]

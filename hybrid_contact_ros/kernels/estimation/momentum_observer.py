@@ -112,5 +112,5 @@ def observed_forces(normals, tangents, closed, L, motions, products, memory, cho
     if count:
         response, shifted = work[0], work[1]
         contact_response(3 * m, L, motions, memory.residual, shifted, response)
-        explaining_forces(3, _REGULARISATION, products, response, chosen[:count], A, shifted, world)
+        explaining_forces(3, _REGULARISATION, 0.0, products, response, chosen[:count], A, shifted, world)
     world_forces(normals, tangents, world, world)

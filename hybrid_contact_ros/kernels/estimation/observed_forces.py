@@ -92,7 +92,7 @@ def contact_response(n, L, motions, force, shifted, response):
 @kernel
 def explaining_forces(
     # constants:
-    width, regularisation,
+    width, regularisation, ridge,
     # problem:
     products, response, chosen,
     # scratch:
@@ -101,7 +101,7 @@ def explaining_forces(
     forces,
 ):  # fmt: skip
     """Solve (H_cc + δ I) f_c = J_c M⁻² r for the chosen contacts, H = J M⁻² Jᵀ, with δ = ``regularisation`` times the
-    mean of the diagonal of H_cc: |M⁻¹ (r − J_cᵀ f_c)| is least.
+    mean of the diagonal of H_cc, at least ``ridge``: |M⁻¹ (r − J_cᵀ f_c)|² + δ |f_c|² is least.
 
     Args:
         width: rows of a contact, 1 + d. products: H (m width, m width).
@@ -120,7 +120,7 @@ def explaining_forces(
         diagonal += products[row, row]
         for j in range(i + 1):
             L[i, j] = products[row, chosen[j // width] * width + j % width]
-    shift = regularisation * max(diagonal / n, _MIN_DIAGONAL)
+    shift = max(regularisation * max(diagonal / n, _MIN_DIAGONAL), ridge)
     for i in range(n):
         L[i, i] += shift
     if cholesky_factor(n, 0.0, L, L) < n:

@@ -41,7 +41,7 @@ def find_loads(settings, believed, problem, observer, solver, scratch, memory, n
     contact_response(3 * m, scratch.weighing, scratch.motions, observer.residual, shifted, response)
     forces = scratch.weighed[0]
     status = explaining_forces(
-        3, REGULARISATION_OF_ALL, scratch.products, response, ahead.every, solver.A, shifted, forces
+        3, REGULARISATION_OF_ALL, 0.0, scratch.products, response, ahead.every, solver.A, shifted, forces
     )
     if status == _SOLVED:
         for i in range(m):
