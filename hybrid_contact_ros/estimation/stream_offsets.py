@@ -15,6 +15,9 @@ from hybrid_contact_ros.mechanics.state import RobotState
 _NAMES = {BASE: "the base", UNIT: "the inertial unit"}
 _AGAINST = {BASE: "joint states", UNIT: "the base"}
 _PARAMETER = {BASE: "input.odometry_delay (of an inertial unit: imu_delay)", UNIT: "input.imu_delay"}
+_ELSE = {
+    UNIT: "input.odometry_delay"
+}  # nothing comes before it was measured: what seems early shows that the other is late
 _CORRELATED = 0.05  # s, over which what is left keeps its sign
 _SEEN = 2.0  # s of motion before anything is told
 _NOTABLE = 0.0015  # s
@@ -29,7 +32,8 @@ class StreamOffset:
 
     Attributes:
         stream: "efforts", "the base" or "the inertial unit". against: the stream that it is compared with.
-        parameter: that makes up for it. least: s, below which it is not worth a word.
+        parameter: that makes up for it; ``early``: that of the other stream, which is late where this one seems early.
+        least: s, below which it is not worth a word.
         seconds, sigma: s, positive where its stamps are later than what they measure; NaN and inf where the motion
             does not tell.
         explained: share of what is left, in squares, that such an offset explains; of efforts, that it explains
@@ -43,6 +47,7 @@ class StreamOffset:
     seconds: float
     sigma: float
     parameter: str = ""
+    early: str = ""
     least: float = 0.0
     explained: float = 1.0
     sure: float = _SURE
@@ -58,6 +63,8 @@ class StreamOffset:
     @property
     def sentence(self) -> str:
         """For diagnostics."""
+        if self.seconds < 0.0 and self.early:
+            return f"{self.against}: {-1e3 * self.seconds:.1f} ms too late against {self.stream}; set {self.early}"
         way = "late" if self.seconds > 0.0 else "early"
         text = f"{self.stream}: {1e3 * abs(self.seconds):.1f} ms too {way} against {self.against}"
         if self.made_up:
@@ -82,7 +89,8 @@ def stream_offsets(
             sigma = math.sqrt(rest / seconds * _CORRELATED / square)
             if sigma > _WIDEST or abs(late) > _MOST:
                 late, sigma = math.nan, math.inf
-        found.append(StreamOffset(name, _AGAINST[k], late, sigma, _PARAMETER.get(k, ""), _NOTABLE, explained))
+        other = _ELSE.get(k, "")
+        found.append(StreamOffset(name, _AGAINST[k], late, sigma, _PARAMETER[k], other, _NOTABLE, explained))
     return tuple(found)
 
 

@@ -13,6 +13,7 @@ Array = NDArray[np.float64]
 _REMEMBERED = 0.5  # s, of what bases missed
 _LONGEST = 0.2  # s between two bases that still tell how the base moves
 _USUAL = np.array([0.1, 10.0])  # m/s and rad/s, m/s² and rad/s², of pose and twist
+_LATE = 0.005  # s, by which the stamps of an odometry that comes by itself are later than what they measure, unseen
 _FURTHEST = 5.0  # times what was missed lately, or as usual: more is a jump of the odometry, and counts as that
 
 
@@ -47,5 +48,5 @@ class CarriedBases:
         seen = float(self._memory.seen[0])
         if seconds == 0.0 or seen == 0.0:
             return there
-        added = (seconds * seconds / seen) * self._memory.rates
+        added = ((seconds * seconds + _LATE * _LATE) / seen) * self._memory.rates
         return there._replace(carried=added, covariance=None if base.covariance is None else base.covariance + added)

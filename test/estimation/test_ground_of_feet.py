@@ -221,3 +221,32 @@ def test_a_foot_that_is_held_still_in_the_air_stays_open_at_every_rate(go2, rate
         for k in range(rate)
     ]
     assert all(each == [0, 1, 1, 1] for each in closed[rate // 5 :])
+
+
+def lifted(model, q, speed):
+    """The velocity (nv,) with which the first foot goes up at ``speed``, m/s, while all others stand."""
+    problem = model.problem(RobotState(0, q, np.zeros(model.nv)))
+    rows = np.vstack([problem.normal_jacobian, *problem.tangent_jacobian.swapaxes(0, 1)])
+    return np.r_[np.zeros(6), np.linalg.solve(rows[:, 6:], np.r_[speed, np.zeros(len(rows) - 1)])]
+
+
+@pytest.mark.parametrize("waits", [0.25, 0.4])  # s
+def test_without_efforts_a_foot_that_rested_above_the_ground_and_falls_on_has_not_landed_until_it_does(go2, waits):
+    """A crawl brings its foot down at 0.25 m/s, waits 5 mm above the ground, and goes on down at 0.1 m/s."""
+    model, heights, modes = go2.model, [], []
+    q = posed(model)
+    q[2] -= model.problem(RobotState(0, q, np.zeros(model.nv))).gap.min()
+    for speed, time in [(0.0, 0.3), (0.3, 0.1), (-0.25, 0.1), (0.0, waits), (-0.1, 0.05), (0.0, 0.1)]:
+        for _ in range(round(1e3 * time)):
+            v = lifted(model, q, speed)
+            modes.append(go2.update(RobotState(len(modes) * STEP, q, v), Parts.MODE).mode)
+            heights.append(model.problem(RobotState(0, q, v)).gap[0])
+            q = q + 1e-3 * np.r_[v[:3], 0.0, 0.0, 0.0, 0.0, v[6:]]
+    closed, lands = np.array([mode.closed[0] for mode in modes]), len(modes) - 100
+    assert 4e-3 < heights[lands - 51] < 6e-3 and abs(heights[-1]) < 1e-3
+    assert closed[100:290].all() and not closed[330:500].any()
+    waited = lands - 51
+    assert closed[waited] and abs(modes[waited].ground_offset[0] - heights[waited]) < 1e-3  # a step, it seems
+    assert not closed[lands - 10 : lands].any()
+    assert closed[lands + 10 :].all() and abs(modes[-1].ground_offset[0]) < 1e-3
+    assert all(mode.closed[1:].all() for mode in modes)

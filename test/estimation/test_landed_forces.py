@@ -19,6 +19,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     has_landed,
     is_unfelt,
     leaves_unfelt,
+    load_doubt,
     note_force,
     note_pressing,
     presses,
@@ -216,6 +217,18 @@ def test_no_force_presses_on_a_foot_that_moves_above_the_ground(state, so):
     assert (weight_of_force(0, CONFIG, given, told(0.2, stood=1)) < 0.01) == so
     pulled = evidence(1, stood=1, force=-SHARE, **state)
     assert weight_of_force(0, CONFIG, pulled, told(0.2, stood=1)) == 1.0  # what opens it is believed
+
+
+def test_the_load_of_what_skims_the_ground_is_doubted_by_what_seemed_to_press_in_the_air():
+    """Efforts that were led by 6 ms of a late base had 15 N on a foot that swung at 0.6 m/s, 3 mm up."""
+    aloft = told(1.0, force=0.25 * SHARE, stood=0, **ALOFT)
+    clean = told(1.0, force=0.0, stood=0, **ALOFT)
+    skims, rests = evidence(1, stood=1, slide=0.6), evidence(1, stood=1, slide=0.1)
+    noisy = evidence(1, stood=1, slide=0.6, spread=0.2**2)
+    assert load_doubt(0, CONFIG, skims, aloft) == pytest.approx((0.25 * SHARE) ** 2, rel=0.1)
+    assert load_doubt(0, CONFIG, rests, aloft) == load_doubt(0, CONFIG, noisy, aloft) == 0.0
+    assert load_doubt(0, CONFIG, skims, clean) == 0.0
+    assert load_doubt(0, CONFIG, evidence(1, stood=1, slide=0.6, doubt=9.0 * SHARE**2), aloft) == 9.0 * SHARE**2
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,18 @@ def test_a_foot_that_leaves_slowly_is_open_earlier_where_it_was_still_before():
     assert opened[1] * DT < 0.6 * opened[0] * DT
 
 
+def test_a_foot_that_rises_is_open_however_much_it_shook_along_the_surface():
+    """The noise along the surface is none of a gap whose own rates were still."""
+    shakes, still = 0.05**2, 0.9 * (SIGMA**2 + REST**2)  # (m/s)²
+    told = {}
+    for less in (0.0, still):
+        belief = Belief(1)
+        for _ in range(20):
+            state = {"gap": 0.0, "own": 0.001, "rate": 0.1, "spread": shakes, "quiet": less, "stood": 1}
+            told[less] = belief.step(dt=DT, trusted=False, observed=False, **state)[0, 0]
+    assert told[still] < 0.1 < 0.5 < told[0.0]
+
+
 def test_a_sole_is_opened_by_rates_that_are_small_but_many_times_those_of_its_rest():
     """The tracker decides for soles: without forces they were open once they rose at 0.1 m/s."""
     still, shakes = np.full(3000, 0.001), np.random.default_rng(3).normal(0.0, 0.03, 3000)

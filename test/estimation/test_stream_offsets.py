@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -72,6 +74,14 @@ def test_feet_in_the_air_tell_nothing():
 def test_a_unit_is_compared_with_the_base_and_its_stamps_are_minded(age):
     found = learned(unit_late=0.004, age=age)["the inertial unit"]
     assert found.seconds == pytest.approx(0.004, abs=0.0006) and found.notable
+
+
+def test_a_unit_that_seems_early_shows_that_the_base_is_late():
+    """Nothing comes before it was measured."""
+    late, early = learned(unit_late=0.004)["the inertial unit"], learned(unit_late=-0.004)["the inertial unit"]
+    text = r"{}: [34].\d ms too late against {}; set input.{}"
+    assert re.fullmatch(text.format("the inertial unit", "the base", "imu_delay"), late.sentence)
+    assert re.fullmatch(text.format("the base", "the inertial unit", "odometry_delay"), early.sentence)
 
 
 @pytest.mark.parametrize(("explained", "told"), [(0.39, False), (0.58, True)])

@@ -53,9 +53,10 @@ def test_a_base_that_accelerates_is_believed_less_the_further_it_is_carried():
         found = bases.at(base(), 1e-3 * ms)
         assert found.covariance is None
         twist, pose = found.carried[1], found.carried[0]
-        assert np.sqrt(twist[0, 0]) == pytest.approx(8e-3 * ms)
+        unseen = np.hypot(ms, 5)  # ms: by so much stamps may be later than what they measure
+        assert np.sqrt(twist[0, 0]) == pytest.approx(8e-3 * unseen)
         # The base stood where it was, so that its velocity of 0.08 m/s led astray.
-        assert np.sqrt(pose[0, 0]) == pytest.approx(0.08e-3 * ms)
+        assert np.sqrt(pose[0, 0]) == pytest.approx(0.08e-3 * unseen)
         assert not twist[1:].any() and not pose[1:].any()
 
 

@@ -23,6 +23,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     heed_force,
     is_unfelt,
     leaves_unfelt,
+    load_doubt,
     note_force,
     note_pressing,
     presses,
@@ -272,7 +273,9 @@ def single_likelihoods(i, settings, given, held, forces, out):
     wide, along = measured + s.swing_speed * s.swing_speed, measured + s.swing_slide * s.swing_slide
     if noise > _DROWNED * s.swing_speed * s.swing_speed:
         quick = 0.0  # a foot that an impact has stopped still rings: its velocity says nothing
-    moves = normal_log(rate, noise, wide, 1)
+    # How still the gap was at rest tells when a foot leaves, however much it shakes along the surface.
+    calm = given.rate_sigmas[i] * given.rate_sigmas[i] + s.rest_speed * s.rest_speed - given.quiet[i]
+    moves = normal_log(rate, calm if given.quiet[i] > 0.0 else noise, wide, 1)
     # What stands leaves the ground by rising. Where it seems to sink, the ground gives way, or its velocity is a few
     # milliseconds old, as those of filters are after an impact.
     if given.trusted and given.stood[i] and given.rate[i] < 0.0:
@@ -290,7 +293,8 @@ def single_likelihoods(i, settings, given, held, forces, out):
     if given.trusted and given.touching[i] and not stopped and not idle:
         weight = given.force_weight[i] * effective_force(given.dt, given.first, s.load_correlation)
         sinks = given.rate[i] / math.sqrt(noise) if given.stood[i] else 0.0
-        sigma, slip_sigma = math.sqrt(s.load_sigma**2 + given.doubt[i]), math.sqrt(s.slip_sigma**2 + given.doubt[i])
+        doubt = load_doubt(i, s, given, forces)
+        sigma, slip_sigma = math.sqrt(s.load_sigma**2 + doubt), math.sqrt(s.slip_sigma**2 + doubt)
         rests = sinking_load(load_ratio(given.load[i] - s.load_limit, sigma, s.outliers), sinks)
         # Rigid feet that slide under little load chatter: they touch for a part of the time alone.
         slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, slip_sigma, s.outliers), sinks)

@@ -14,6 +14,7 @@ import math
 from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.footholds import enter, forget_above, sunk
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
@@ -26,7 +27,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     predict,
     shift_all,
 )
-from hybrid_contact_ros.kernels.estimation.hanging import LOWERED
+from hybrid_contact_ros.kernels.estimation.hanging import HOVERED, LOWERED
 from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, HEIGHT, SINCE, follows, is_single, meet_ground
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
@@ -34,6 +35,7 @@ from hybrid_contact_ros.kernels.estimation.stance import (
     DRIFT_SPEED,
     SMOOTHING,
     follow_stance,
+    forget_travel,
     is_where_it_stood,
     leave,
     note_travel,
@@ -76,7 +78,7 @@ def learn_ground(
         weight: (m,), in [0, 1], how far the forces of each contact are believed.
         velocity: (nv,), that of a floating base first (m/s, its own axes): a foot that is still while the base moves
             on does not hang from it. idle: (m,), whether the contact does not press for certain
-            (:mod:`.hanging`): it does not stand, and is more than ``gap_off`` over the ground.
+            (:mod:`.hanging`): it does not stand, and is more than ``gap_off`` over the ground, unless it hovered.
         rates: of the gaps, RateNoise, until the state before; nothing is stiller than their noise.
         stopped: (m,), s since an impact stopped the contact, negative where none did.
     """
@@ -102,15 +104,14 @@ def learn_ground(
             if given.first or not is_where_it_stood(i, ground, given.dt, problem, here, memory, ahead):
                 leave(i, memory)
             start_anew(i, problem, here, memory, ahead)
-            for k in range(3):
-                memory.travel[i, k] = 0.0
+            forget_travel(i, memory)
     numbers[TIME] += given.dt
     loads = find_loads(settings, believed, problem, observer, solver, scratch, memory, numbers, ahead)
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
         noise = rates.noise_sigma[i]
-        note_travel(i, given.dt, settings.floating_base, velocity, memory)
+        note_travel(i, given.dt, settings.floating_base, velocity, ahead.link_of, memory)
         on_plane = ahead.plane_of[i] >= 0
         if on_plane and loads >= 0 and given.dt > 0.0 and is_single(i, ahead.link_of):
             meet_ground(
@@ -119,7 +120,7 @@ def learn_ground(
             )  # fmt: skip
         if idle[i]:
             leave(i, memory)
-            if idle[i] == LOWERED:
+            if idle[i] >= LOWERED:
                 forget_above(ground, i, ahead.under[i], problem.gap[i], ahead.plane_of, memory.entry, map)
             start_anew(i, problem, here, memory, ahead)  # once it presses, where it hung before tells nothing
         elif on_plane and follow_stance(
@@ -137,10 +138,11 @@ def learn_ground(
         ahead.rate_offs[i] = settings.velocity_tolerance
         ahead.gap_offs[i] = settings.gap_off
         if ahead.plane_of[i] >= 0:
-            may_move = follows(i, problem.gap[i], memory.met, numbers[SOFTNESS:])
+            springs = tracker.closed[i] and weight[i] < BELIEVED  # else forces tell what moves while it stands
+            may_move = follows(i, problem.gap[i], springs, memory.met, numbers[SOFTNESS:])
             note_unrest(i, settings, given.dt, weight[i], may_move, problem, here, tracker, memory, ahead)
             apply_ground(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
-            if idle[i] and problem.gap[i] < settings.gap_off:
+            if idle[i] and idle[i] != HOVERED and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND
                 problem.gap[i] = settings.gap_off + _BEYOND
 

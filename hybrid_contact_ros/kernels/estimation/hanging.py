@@ -13,7 +13,8 @@ no contact presses. In a gait, a fall or a landing the base is carried by what t
 A limb stays idle until its own joints show a force: while the robot is let down, feet touch one after the other.
 
 Where efforts tell nothing, only motion can: what is held to stand and goes on down, by more than ground gives way,
-hangs (:func:`note_lowering`).
+hangs (:func:`note_lowering`). A foot that rested, and falls on, hovered, where the ground is not known to be soft: a
+leg had stopped it, as some controllers do before they put a foot down.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ from typing import NamedTuple
 import numpy as np
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.met_ground import is_single
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
-from hybrid_contact_ros.kernels.estimation.stance import DRIFT_SPEED
+from hybrid_contact_ros.kernels.estimation.stance import DRIFT_SPEED, SMOOTHING
 
 _CARRIED = 0.5  # of the weight, by which something carries the base
 _IDLE = 0.3  # of a limb's share of the weight, in parts of which a joint's force is none
@@ -35,11 +37,21 @@ _SMOOTH = 0.05  # s
 _FOR = 0.05  # s, before it is believed
 _LONG = 1.0  # s, of a pause after which nothing is known
 _THROUGH = 0.03  # m, by which no ground gives way under what stands on it
+# m/s along the normal and the surface: what is no faster rests; s, m/s, m: what has rested for so long, and then falls
+# faster, and by more than this, had hovered
+_RESTS, _MOVES, _RESTED, _FALLS, _FELL = 0.03, 0.07, 0.03, 0.04, 0.0015
 _BASE, _LINEAR = -1, 3  # a coordinate's limb where it is the base's; of these the first are forces
 
 
-LOWERED = 2
-"""``idle`` of a contact that went on down through what it seemed to stand on: that is no ground."""
+LOWERED, HOVERED = 2, 3
+"""``idle`` of a contact that went on down through what it seemed to stand on: that is no ground; and of one whose foot
+does so now, after it rested, and may meet the ground at once."""
+
+
+LOWERING = 3
+SUNK, RESTED, REST = range(LOWERING)
+"""Columns of ``sunk``: m, by which the contact went on down while it was held to stand; s, for which it has rested
+since it is; and m, at which height."""
 
 
 class HangMemory(NamedTuple):
@@ -47,7 +59,7 @@ class HangMemory(NamedTuple):
 
     since: Array  # (l,), s since nothing speaks for a force on the limb
     idle: Codes  # (m,), out: whether the contact does not press for certain; ``LOWERED``: for its motion
-    sunk: Array  # (m,), m, by which the contact went on down while it was held to stand
+    sunk: Array  # (m, LOWERING), of :func:`note_lowering`
     slow: Array  # (2, nv), parts of the weight: low-passed forces in the joints, and what their efforts should be
     unseen: Array  # (1,), s since these were known: a pause, and the filters' start after it
 
@@ -94,27 +106,48 @@ def note_hanging(dt, table, trust, hang):
 
 
 @kernel
-def note_lowering(dt, known, plane_of, closed, velocity, hang):
+def note_lowering(dt, known, soft, plane_of, link_of, closed, height, velocity, noise, hang):
     """Without known forces: which contacts of a floating base go on down through what they are held to stand on.
 
     The sum of what a contact goes down, less what a base drifts, or what the contact moves along the surface if that is
-    more: it slides down a slope then. A contact hangs from where the sum says so until it is stopped.
+    more: it slides down a slope then. A contact hangs from where the sum says so until it is stopped, and so does a
+    foot that rested and falls on.
 
     Args:
-        dt: s, since the last state. known: whether forces are. plane_of: (m,), −1 for joint limits. closed: (m,) uint8.
-        velocity: (m, 3), m/s, low-passed; normal first. hang: out; ``idle`` is written where it is so.
+        dt: s, since the last state. known: whether forces are. soft: whether the ground gives way.
+        plane_of: (m,), −1 for joint limits. link_of: (m,), the first contact of the same link.
+        closed: (m,) uint8. height: (m,), m, low-passed. velocity: (m, 3), m/s, low-passed; normal first.
+        noise: (m,), m/s, of the rates.
+        hang: out; ``idle`` is written where it is so.
     """
     for i in range(hang.idle.shape[0]):
         down, along = -velocity[i, 0], math.hypot(velocity[i, 1], velocity[i, 2])
-        lowered = hang.sunk[i] > _THROUGH
+        sunk = hang.sunk[i]
+        lowered = sunk[SUNK] > _THROUGH
         if known or plane_of[i] < 0 or not (closed[i] or (lowered and down > DRIFT_SPEED)):
-            hang.sunk[i] = 0.0
+            sunk[SUNK] = 0.0
         elif not lowered:
-            hang.sunk[i] = max(hang.sunk[i] + dt * (down - max(along, DRIFT_SPEED)), 0.0)
-        if hang.sunk[i] > _THROUGH:
-            hang.idle[i] = LOWERED
-        elif hang.idle[i] == LOWERED:  # of the state before, where no efforts are checked
+            sunk[SUNK] = max(sunk[SUNK] + dt * (down - max(along, DRIFT_SPEED)), 0.0)
+        rigid = not known and plane_of[i] >= 0 and not soft and is_single(i, link_of)
+        if sunk[SUNK] == 0.0 and not closed[i]:
+            sunk[RESTED] = 0.0
+        elif rigid and _falls_on(dt, height[i], down, along, noise[i], sunk):
+            sunk[SUNK] = math.inf
+        if sunk[SUNK] > _THROUGH:
+            hang.idle[i] = HOVERED if sunk[SUNK] == math.inf else LOWERED
+        elif hang.idle[i] >= LOWERED:  # of the state before, where no efforts are checked
             hang.idle[i] = 0
+
+
+@kernel
+def _falls_on(dt, height, down, along, noise, sunk):
+    """Whether a foot that was held to stand hovered: it rested, and falls on. ``sunk``: in and out, (LOWERING,)."""
+    if abs(down) < _RESTS and along < _MOVES:
+        sunk[RESTED] += dt
+        sunk[REST] = height
+        return False
+    fell = sunk[REST] - height > _FELL + noise * SMOOTHING
+    return sunk[RESTED] > _RESTED and fell and down > max(_FALLS, along)
 
 
 @kernel
@@ -138,5 +171,6 @@ def forget_hanging(hang):
 def hang_memory(m: int, nv: int, limbs: int) -> HangMemory:
     """Nothing is known."""
     return HangMemory(
-        since=np.zeros(limbs), idle=np.zeros(m, np.uint8), sunk=np.zeros(m), slow=np.zeros((2, nv)), unseen=np.zeros(1)
-    )
+        since=np.zeros(limbs), idle=np.zeros(m, np.uint8), sunk=np.zeros((m, LOWERING)),
+        slow=np.zeros((2, nv)), unseen=np.zeros(1),
+    )  # fmt: skip

@@ -96,6 +96,16 @@ def force_error(i, settings, memory):
 
 
 @kernel
+def load_doubt(i, settings, given, memory):
+    """The variance of the load of contact i that efforts are wrong by, N²: as their covariance says, and, where it
+    moves along the surface as a foot in its swing does, no less than what seemed to press in the air."""
+    if given.slide[i] < FLIES + _NOISES * _rate_noise(i, given):
+        return given.doubt[i]
+    square = memory[i, SQUARES] / (_PRIOR + memory[i, SECONDS])
+    return max(given.doubt[i], square * settings.share * settings.share)
+
+
+@kernel
 def has_landed(i, given, memory):
     """Whether contact i has landed so lately that a force that is missing tells nothing, and has not been thrown
     back."""

@@ -23,7 +23,8 @@ GIVES_WAY = 0.003
 _RECENT, _BEFORE, _STATES = 0.005, 0.02, 4  # s, s: the line is that of the rates before the last ones; states at least
 _FALLS, _LOST, _PART, _NOISES = 0.1, 0.1, 0.25, 6.0  # m/s, m/s, part of the speed, deviations: what is lost at least
 _BEGUN = 0.25  # part of what is lost, which is lost once it begins
-_RECOVERS, _SINKS = 0.04, 0.02  # s
+_RECOVERS, _SINKS, _SPRINGS, _SPRUNG = 0.04, 0.02, 0.01, 0.04  # s
+_PRESSED_IN = 0.005  # m: an impact presses a rubber foot in by no more
 _STOPS, _FALLS_ON = 0.02, 0.7  # s, part of the speed: what has fallen on for so long has met nothing
 # s, after which a foot has sunk in if it ever does; how much that tells of the next; a share that makes ground soft
 _TELLS, _LEARNS, _SOFT = 0.06, 0.2, 0.4
@@ -86,19 +87,31 @@ def is_single(i, link_of):
 
 
 @kernel
-def below(i, height, met, softness):
-    """How far the ground has given way under contact i, at ``height``, m, since it met it; less than nothing where that
-    is unknown, or ground does not do that here."""
-    return met[i, HEIGHT] - height if met[i, SINCE] >= 0.0 and softness[0] > _SOFT else -1.0
+def is_soft(softness):
+    """Whether the ground gives way under most feet; softness: (1,)."""
+    return softness[0] > _SOFT
 
 
 @kernel
-def follows(i, height, met, softness):
+def below(i, height, met, softness):
+    """How far the ground has given way under contact i, at ``height``, m, since it met it; less than nothing where that
+    is unknown, or ground does not do that here."""
+    return met[i, HEIGHT] - height if met[i, SINCE] >= 0.0 and is_soft(softness) else -1.0
+
+
+@kernel
+def follows(i, height, springs, met, softness):
     """How fast contact i, at ``height``, m, may move in ground that gives way and bears it, m/s: as fast as what is
-    left of the speed with which it met it, and as fast as the ground comes up again."""
-    depth = below(i, height, met, softness)
+    left of the speed with which it met it, and as fast as the ground comes up again. What an impact presses in of a
+    rubber foot on rigid ground ``springs`` back at once."""
+    if met[i, SINCE] < 0.0:
+        return 0.0
+    depth = met[i, HEIGHT] - height
     if depth <= 0.0:
         return 0.0
+    if not is_soft(softness):
+        springs = springs and depth < _PRESSED_IN and met[i, SINCE] < _SPRUNG
+        return depth / _SPRINGS if springs else 0.0
     comes_up = depth / _RECOVERS if met[i, DEPTH] > GIVES_WAY else 0.0
     return max(comes_up, met[i, SPEED] * math.exp(-met[i, SINCE] / _SINKS))
 

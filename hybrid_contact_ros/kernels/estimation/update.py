@@ -26,9 +26,10 @@ from hybrid_contact_ros.kernels.estimation.felt_surface import feel_surface
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
-from hybrid_contact_ros.kernels.estimation.ground_map import GroundMap, GroundSettings, height_sigma
+from hybrid_contact_ros.kernels.estimation.ground_map import SOFTNESS, GroundMap, GroundSettings, height_sigma
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory, note_lowering
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
+from hybrid_contact_ros.kernels.estimation.met_ground import is_soft
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.observed_forces import weigh_motions
 from hybrid_contact_ros.kernels.estimation.own_ground import known_surfaces
@@ -329,7 +330,10 @@ def update(
     quiet_rates(belief_rest_speed, weight, gap_velocity, velocity_sigmas, unrest, quiet)
     # Learn where the ground is; gaps are over that ground from here on.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
-    note_lowering(dt, believed or not floating_base, plane_of, closed, point_velocity, hang)
+    note_lowering(
+        dt, believed or not floating_base, is_soft(map_numbers[SOFTNESS:]), plane_of, link_of, closed, point_gap,
+        point_velocity, noise_sigma, hang,
+    )  # fmt: skip
     moving = floating_base and velocity[0] ** 2 + velocity[1] ** 2 + velocity[2] ** 2 > MOVES * MOVES
     if learn and felt:
         feel_surface(
