@@ -228,3 +228,33 @@ def test_a_sole_stands_that_bears_twice_what_its_points_bear_at_least(newtons, s
         for _ in range(50)
     ]  # fmt: skip
     assert told[-1] == stands
+
+
+@pytest.mark.parametrize(
+    ("along", "other", "noise", "stands"),
+    [(0.06, 0.002, 0.0, False), (0.06, 0.05, 0.0, True), (0.02, 0.0, 0.0, True), (0.06, 0.002, 0.1, True)],
+    ids=["carried", "all feet move, as on a slope", "it creeps", "noise"],
+)
+def test_a_foot_that_alone_moves_along_the_surface_does_not_come_to_stand(along, other, noise, stands):
+    """Without efforts: a REEM-C on one leg moved the other one forward at 5 cm/s, 48 mm up, and it "stood" there."""
+    memory = stance_memory(2)
+    settings = ground_settings(EstimatorConfig().ground, 150.0, 4, False)
+    memory.entry[1], memory.point_velocity[1, 1] = 0, other
+    place = np.zeros((2, 3))
+    for _ in range(200):
+        place[0, 0] += along * DT
+        here = Here(np.zeros(2), np.array([[0.0, along, 0.0], [0.0, other, 0.0]]), np.full(2, 1e-3))
+        found = follow_stance(
+            0,
+            0,
+            GAIN,
+            noise,
+            settings,
+            Given(DT),
+            Problem(np.zeros(2)),
+            here,
+            Tracker(np.zeros(2, np.uint8)),
+            memory,
+            Ahead(place, np.arange(2), np.arange(2)),
+        )
+    assert bool(found) == stands

@@ -40,6 +40,7 @@ _SINKS = 0.15  # s: what moves later than this, and no faster than a base drifts
 _RISES = 0.001  # m/s, at which the ground under one foot seems to rise where the base is tilted by its drift
 _ABSENT = 0.5  # s: after a longer pause nothing is where it was
 _PASSES = 0.03  # s, after which what seems to move is no noise of a rate
+_CARRIED, _ASIDE = 0.03, 0.25  # m/s, and part of a speed
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
 
 
@@ -146,7 +147,8 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
         rise, moved = abs(memory.point_gap[i] - memory.point_height[i]), memory.point_gap[i] - memory.stance_height[i]
         stands = loads == 0 and rise < ground.still_speed * (_PLACE_TIME - SMOOTHING)
         stands = stands and away < (_ALONG * ground.still_speed * _PLACE_TIME) ** 2
-        stands = stands and (not begun or abs(moved) < STRAYED)
+        carried = memory.entry[i] < 0 and _is_carried(i, NOISES_LEFT * left, ahead.link_of, memory)
+        stands = stands and not carried and (not begun or abs(moved) < STRAYED)
         stands = stands and (not begun or memory.entry[i] >= 0 or strayed < (_ALONG * STRAYED) ** 2)
         rests = True
     # The observer lags: a foot that has left still seems to press.
@@ -189,6 +191,20 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
             memory.touched_height[i] += min(max(weight * apart, -most), most)
         memory.stance_variance[i] *= 1.0 - weight
     return memory.standing[i] >= (ground.still_time if loads > 0 else ground.still_time_unloaded)
+
+
+@kernel
+def _is_carried(i, noise, link_of, memory):
+    """Whether contact i moves along the surface, by more than ``noise`` (m/s), while another one that stands does not:
+    it is carried over the ground. What all of them do is the base, or a slope."""
+    along = math.hypot(memory.point_velocity[i, 1], memory.point_velocity[i, 2])
+    if along < _CARRIED + noise:
+        return False
+    for j in range(link_of.shape[0]):
+        aside = math.hypot(memory.point_velocity[j, 1], memory.point_velocity[j, 2])
+        if memory.entry[j] >= 0 and link_of[j] != link_of[i] and aside < _ASIDE * along:
+            return True
+    return False
 
 
 @kernel
