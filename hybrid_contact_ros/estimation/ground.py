@@ -60,7 +60,7 @@ def stance_memory(m: int) -> StanceMemory:
         touched_lead=np.zeros(m),
         met=np.full((m, MET_COLUMNS), -1.0),
         stance_start=np.zeros((m, 3)),
-        travel=np.zeros((m, 4)),
+        travel=np.zeros((m, 3)),
         pressing=np.zeros(m),
         eased=np.zeros(m),
         pulling=np.zeros(m),

@@ -130,7 +130,7 @@ def test_a_foot_that_is_lifted_slowly_forgets_how_far_the_base_moved_on_while_it
             memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
         )  # fmt: skip
         if memory.standing[0] > 0.1 and gap == 0.0:
-            memory.entry[0], memory.travel[0, 0] = 0, 0.05  # it stands, and the base has moved on
+            memory.entry[0], memory.travel[0] = 0, [0.05, 0.0, 0.0]  # it stands, and the base has moved on
         if left is None and memory.entry[0] < 0 and gap > 0.0:
             left = gap
     assert 0.0015 < left < 0.02
@@ -176,39 +176,8 @@ def test_what_moves_as_fast_as_the_base_is_carried_by_it(foot, far):
     memory = stance_memory(1)
     memory.point_velocity[0] = foot, 0.0, 0.0
     for _ in range(1000):
-        note_travel(0, DT, True, np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0]), np.zeros(1, np.int64), memory)
+        note_travel(0, DT, True, np.array([0.0, 0.0, 0.05, 0.0, 0.0, 0.0]), memory)
     assert np.linalg.norm(memory.travel[0]) == pytest.approx(far, abs=1e-9)
-
-
-@pytest.mark.parametrize(("foot", "others", "far"), [(0.01, 0.0, 0.0), (0.01, 0.01, 0.025), (-0.01, 0.0, 0.025)])
-def test_a_foot_that_rises_from_among_those_that_stand_is_lifted_however_slowly(foot, others, far):
-    """A robot on one leg that moved on by 50 mm while it lifted the other at 1 cm/s put that one onto steps in the air;
-    what all feet rise by is the base, which drifts, and ground that gives way lowers a foot."""
-    memory, links = stance_memory(3), np.array([0, 1, 2])
-    memory.entry[:] = [-1, 0, 1]
-    memory.point_velocity[:, 0] = foot, others, others  # m/s, along the normal
-    for k in range(500):
-        note_travel(0, DT, True, np.array([0.0625, 0.0, 0.0, 0.0, 0.0, 0.0]), links, memory)
-        assert k < 160 or far > 0.0 or memory.travel[0, 0] < 0.01
-    assert far == 0.0 or memory.travel[0, 0] > far - 0.005
-
-
-def test_a_foot_that_has_left_does_not_stand_again_while_it_rises():
-    """Where rates are as noisy as 0.3 m/s, as of a late base, it stood again and again, each time a little higher."""
-    speed = 0.25  # m/s
-    memory, settings = stance_memory(1), ground_settings(EstimatorConfig().ground, 150.0, 4, False)
-    gaps = np.concatenate((np.zeros(310), speed * DT * np.arange(240)))
-    memory.pressing[0] = 50.0
-    stood = []
-    for k, (gap, rate) in enumerate(zip(gaps, np.gradient(gaps, DT), strict=True)):
-        here = Here(np.array([rate]), np.array([[rate, 0.0, 0.0]]), np.array([1e-3]))
-        if follow_stance(
-            0, 1, GAIN, 0.3, settings, Given(DT), Problem(np.array([gap])), here, Tracker(np.ones(1, np.uint8)),
-            memory, Ahead(np.zeros((1, 3)), np.zeros(1, np.int64)),
-        ):  # fmt: skip
-            memory.entry[0] = 0
-            stood.append(k)
-    assert stood and gaps[stood[-1]] < 0.02
 
 
 @pytest.mark.parametrize(("newtons", "stands"), [(6.0, False), (14.0, True)])
@@ -245,16 +214,7 @@ def test_a_foot_that_alone_moves_along_the_surface_does_not_come_to_stand(along,
         place[0, 0] += along * DT
         here = Here(np.zeros(2), np.array([[0.0, along, 0.0], [0.0, other, 0.0]]), np.full(2, 1e-3))
         found = follow_stance(
-            0,
-            0,
-            GAIN,
-            noise,
-            settings,
-            Given(DT),
-            Problem(np.zeros(2)),
-            here,
-            Tracker(np.zeros(2, np.uint8)),
-            memory,
+            0, 0, GAIN, noise, settings, Given(DT), Problem(np.zeros(2)), here, Tracker(np.zeros(2, np.uint8)), memory,
             Ahead(place, np.arange(2), np.arange(2)),
-        )
+        )  # fmt: skip
     assert bool(found) == stands

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
@@ -29,9 +27,8 @@ _GATE_ABOVE = 4.0  # squared deviations by which a foot whose load is not known 
 _GATE_AGAIN = 0.25  # the same where it stood before: there it knows the ground, and hangs where it is above
 _FURTHEST, _FURTHEST_UNLOADED = 0.3, 0.1  # m, from it
 _BEYOND = 1e-6  # m
-# m/s, of a foot that is lifted slowly, and along the surface, where feet creep and roll; and m: so far within what it
-# stands on is the centre of mass of a robot at rest
-_CREEPS, _MOVES, _BALANCE = 0.01, 0.05, 0.01
+# m/s, of a foot that is lifted slowly; and m: so far within what it stands on is the centre of mass of a robot at rest
+_CREEPS, _BALANCE = 0.01, 0.01
 _SETTLES = 0.02  # m/s: what a base that landed moved until it was at rest, by the time since, is no more than this
 
 
@@ -124,10 +121,8 @@ def _is_needed(i, noise, ground, given, problem, here, places, memory, ahead):
     lag = smoothed(given.dt)
     for j in range(problem.gap.shape[0]):
         if ahead.plane_of[j] >= 0:
-            left = NOISES_LEFT * noise_left(noise[j], lag)
-            along = math.hypot(memory.point_velocity[j, 1], memory.point_velocity[j, 2])
-            moves = abs(memory.point_velocity[j, 0]) > _CREEPS + left or along > _MOVES + left
-            if moves or memory.standing[j] < ground.still_time_unloaded:
+            creeps = abs(memory.point_velocity[j, 0]) > _CREEPS + NOISES_LEFT * noise_left(noise[j], lag)
+            if creeps or memory.standing[j] < ground.still_time_unloaded:
                 return False
             for k in range(3):
                 if abs(memory.travel[j, k]) > max(STRAYED, _SETTLES * memory.standing[j]):

@@ -35,7 +35,6 @@ from hybrid_contact_ros.kernels.estimation.stance import (
     DRIFT_SPEED,
     SMOOTHING,
     follow_stance,
-    forget_travel,
     is_where_it_stood,
     leave,
     note_travel,
@@ -104,14 +103,15 @@ def learn_ground(
             if given.first or not is_where_it_stood(i, ground, given.dt, problem, here, memory, ahead):
                 leave(i, memory)
             start_anew(i, problem, here, memory, ahead)
-            forget_travel(i, memory)
+            for k in range(3):
+                memory.travel[i, k] = 0.0
     numbers[TIME] += given.dt
     loads = find_loads(settings, believed, problem, observer, solver, scratch, memory, numbers, ahead)
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
         noise = rates.noise_sigma[i]
-        note_travel(i, given.dt, settings.floating_base, velocity, ahead.link_of, memory)
+        note_travel(i, given.dt, settings.floating_base, velocity, memory)
         on_plane = ahead.plane_of[i] >= 0
         if on_plane and loads >= 0 and given.dt > 0.0 and is_single(i, ahead.link_of):
             meet_ground(

@@ -39,7 +39,6 @@ _SINKS = 0.15  # s: what moves later than this, and no faster than a base drifts
 # which sinks deeper under a load that grows
 _RISES = 0.001  # m/s, at which the ground under one foot seems to rise where the base is tilted by its drift
 _ABSENT = 0.5  # s: after a longer pause nothing is where it was
-_PASSES = 0.03  # s, after which what seems to move is no noise of a rate
 _CARRIED, _ASIDE = 0.03, 0.25  # m/s, and part of a speed
 _ALONG = 3.0  # positions along the surface may move by this many times as much as heights
 
@@ -61,8 +60,7 @@ class StanceMemory(NamedTuple):
     # than zero, by which it would have, of a foot that was seen to fall on until then
     met: Array  # (m, MET_COLUMNS), where the ground met the foot, by its motion: columns of :mod:`.met_ground`
     stance_start: Array  # (m, 3), m, where that began
-    travel: Array  # (m, 4), m, by which the base has moved since the point is slow, in the base's axes, and by which
-    # the point has risen meanwhile
+    travel: Array  # (m, 3), m, by which the base has moved since the point is slow, in the base's axes
     pressing: Array  # (m,), N, normal forces that explain the motion
     eased: Array  # (m,), N, the same low-passed over :data:`EASED`
     pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
@@ -71,9 +69,8 @@ class StanceMemory(NamedTuple):
 
 
 @kernel
-def note_travel(i, dt, floating_base, velocity, link_of, memory):
-    """Add up how far the base moves while contact i is slow. What moves as fast as the base is carried by it; and what
-    rises from among those that stand is lifted, however slowly: how far the base moved before tells nothing of it."""
+def note_travel(i, dt, floating_base, velocity, memory):
+    """Add up how far the base moves while contact i is slow. What moves as fast as the base is carried by it."""
     if not floating_base:
         return
     foot, base = 0.0, 0.0
@@ -82,24 +79,7 @@ def note_travel(i, dt, floating_base, velocity, link_of, memory):
         base += velocity[k] ** 2
     past = 1.0 - math.sqrt(foot / base) if base > foot else 0.0  # the part by which the base moves past the foot
     for k in range(3):
-        memory.travel[i, k] += dt * past * velocity[k]
-    others, common = 0, 0.0
-    for j in range(link_of.shape[0]):
-        if memory.entry[j] >= 0 and link_of[j] != link_of[i]:
-            others += 1
-            common += memory.point_velocity[j, 0]
-    if others > 0:
-        rise = dt * (memory.point_velocity[i, 0] - common / others)
-        memory.travel[i, 3] = max(memory.travel[i, 3] + rise, -_LIFTED)
-    if foot >= MOVES * MOVES or memory.travel[i, 3] > _LIFTED:
-        forget_travel(i, memory)
-
-
-@kernel
-def forget_travel(i, memory):
-    """Contact i is elsewhere."""
-    for k in range(memory.travel.shape[1]):
-        memory.travel[i, k] = 0.0
+        memory.travel[i, k] = memory.travel[i, k] + dt * past * velocity[k] if foot < MOVES * MOVES else 0.0
 
 
 @kernel
@@ -154,11 +134,12 @@ def follow_stance(i, loads, gain, noise_of_rate, ground, given, problem, here, t
     # The observer lags: a foot that has left still seems to press.
     left_open = not tracker.closed[i] and memory.point_velocity[i, 0] > ground.still_speed
     still = max(ground.still_speed, NOISES_LEFT * left)
-    leaves = (begun and left_open) or _is_above(i, ground.still_speed, still, problem, here, memory)
+    leaves = begun and (left_open or _is_above(i, still, problem, here, memory))
     if leaves or not (stands and may_touch(i, problem, ahead)):
         if memory.entry[i] >= 0 and memory.point_gap[i] - memory.stance_height[i] > _LIFTED:
             # It is lifted. How far the base moved on while it stood tells nothing of where it is still next.
-            forget_travel(i, memory)
+            for k in range(3):
+                memory.travel[i, k] = 0.0
         leave(i, memory)
         return False
     if not begun or (memory.entry[i] < 0 and not rests):
@@ -208,15 +189,14 @@ def _is_carried(i, noise, link_of, memory):
 
 
 @kernel
-def _is_above(i, moves, still, problem, here, memory):
-    """Whether contact i goes up, faster than ``still`` (m/s), from above the surface where it touched: whatever seems
-    to press on it, ground follows a foot no further than it gave way. Where rates are that noisy, it goes up from where
-    no noise takes it, faster than ``moves``."""
+def _is_above(i, still, problem, here, memory):
+    """Whether contact i goes up, faster than ``still`` (m/s), from above the surface: whatever seems to press on it,
+    ground follows a foot no further than it gave way."""
     surface = memory.touched_height[i] + max(memory.touched_lead[i], 0.0)
     if memory.entry[i] >= 0:
         surface = max(surface, memory.stance_height[i])
-    rises, risen = min(memory.point_velocity[i, 0], here.gap_velocity[i]), problem.gap[i] - surface
-    return (rises > still and risen > STRAYED) or (rises > moves and risen > STRAYED + still * _PASSES)
+    rises = min(memory.point_velocity[i, 0], here.gap_velocity[i]) > still
+    return rises and problem.gap[i] - surface > STRAYED
 
 
 @kernel
