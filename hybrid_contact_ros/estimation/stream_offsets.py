@@ -15,9 +15,8 @@ from hybrid_contact_ros.mechanics.state import RobotState
 _NAMES = {BASE: "the base", UNIT: "the inertial unit"}
 _AGAINST = {BASE: "joint states", UNIT: "the base"}
 _PARAMETER = {BASE: "input.odometry_delay (of an inertial unit: imu_delay)", UNIT: "input.imu_delay"}
-_ELSE = {
-    UNIT: "input.odometry_delay"
-}  # nothing comes before it was measured: what seems early shows that the other is late
+# Nothing comes before it was measured: what seems early shows that the other stream is late.
+_ELSE = {UNIT: "input.odometry_delay"}
 _CORRELATED = 0.05  # s, over which what is left keeps its sign
 _SEEN = 2.0  # s of motion before anything is told
 _NOTABLE = 0.0015  # s

@@ -24,6 +24,7 @@ class CarriedBases:
     velocity leads to by a t² / 2 or, where pose and twist of an odometry do not agree, in proportion to t. Both are
     taken as proportional to t, with the mean squares (and products) of what was missed in the last half second; the
     odometry's own noise is a part of that. A jump, as of a map that found itself again, is no motion: it counts little.
+    Nobody knows how late the odometry itself is: a base is believed like one that is some milliseconds older.
     """
 
     def __init__(self) -> None:
