@@ -16,7 +16,7 @@ from hybrid_contact_ros.estimation.support import shared_weight, stands, weight
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.effort_noise import BEFORE, EffortNoise
 from hybrid_contact_ros.kernels.estimation.effort_trust import TrustMemory, TrustScratch, TrustTable
-from hybrid_contact_ros.kernels.estimation.hanging import hang_memory
+from hybrid_contact_ros.kernels.estimation.hanging import HOVERED, hang_memory
 from hybrid_contact_ros.kernels.estimation.rate_noise import KEPT, RateNoise
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -185,7 +185,7 @@ class EffortTrust:
     def hanging(self) -> tuple[str, ...]:
         """The limbs that do not press although the robot is held up: it hangs, by its efforts or by its motion."""
         limb = self.table.contact_limb
-        limbs = np.unique(limb[(self.hang.idle != 0) & (limb >= 0)])
+        limbs = np.unique(limb[(self.hang.idle != 0) & (self.hang.idle != HOVERED) & (limb >= 0)])
         return tuple(self.limbs[k][0] for k in limbs.tolist())
 
     def joint_errors(self) -> tuple[JointErrors, ...]:

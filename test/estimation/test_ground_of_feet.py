@@ -240,6 +240,7 @@ def test_without_efforts_a_foot_that_rested_above_the_ground_and_falls_on_has_no
         for _ in range(round(1e3 * time)):
             v = lifted(model, q, speed)
             modes.append(go2.update(RobotState(len(modes) * STEP, q, v), Parts.MODE).mode)
+            assert go2.held_up == ()  # a foot that hovers hangs from its own leg
             heights.append(model.problem(RobotState(0, q, v)).gap[0])
             q = q + 1e-3 * np.r_[v[:3], 0.0, 0.0, 0.0, 0.0, v[6:]]
     closed, lands = np.array([mode.closed[0] for mode in modes]), len(modes) - 100
