@@ -50,8 +50,8 @@ does so now, after it rested, and may meet the ground at once."""
 
 LOWERING = 3
 SUNK, RESTED, REST = range(LOWERING)
-"""Columns of ``sunk``: m, by which the contact went on down while it was held to stand; s, for which it has rested
-since it is; and m, at which height."""
+"""Columns of ``sunk``: m, by which the contact went on down while it was held to stand, infinite of one that hovered;
+s, for which it has rested since it is; and m, at which height."""
 
 
 class HangMemory(NamedTuple):

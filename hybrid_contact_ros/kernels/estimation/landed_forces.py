@@ -91,18 +91,23 @@ def force_error(i, settings, memory):
     configured where it stands or has just stood, and else what it was in the air."""
     if memory[i, SINCE] < _LAG:
         return settings.force_part
-    squares = _PRIOR * settings.force_part**2 + memory[i, SQUARES]
-    return max(math.sqrt(squares / (_PRIOR + memory[i, SECONDS])), min(_LEAST, settings.force_part))
+    return max(math.sqrt(_pressed_aloft(i, settings.force_part, memory)), min(_LEAST, settings.force_part))
 
 
 @kernel
 def load_doubt(i, settings, given, memory):
     """The variance of the load of contact i that efforts are wrong by, N²: as their covariance says, and, where it
     moves along the surface as a foot in its swing does, no less than what seemed to press in the air."""
-    if given.slide[i] < FLIES + _NOISES * _rate_noise(i, given):
+    if not _swings(i, given.slide[i], given):
         return given.doubt[i]
-    square = memory[i, SQUARES] / (_PRIOR + memory[i, SECONDS])
-    return max(given.doubt[i], square * settings.share * settings.share)
+    return max(given.doubt[i], _pressed_aloft(i, 0.0, memory) * settings.share * settings.share)
+
+
+@kernel
+def _pressed_aloft(i, part, memory):
+    """The mean square of the force that contact i seemed to have in the air, in shares of the weight; ``part``: what it
+    is expected to be before that is known."""
+    return (_PRIOR * part**2 + memory[i, SQUARES]) / (_PRIOR + memory[i, SECONDS])
 
 
 @kernel
@@ -181,14 +186,20 @@ def flies(i, given):
     lags, late efforts do so more, and what something else does to a robot on one leg seems to press on the other."""
     if given.gap[i] <= _ABOVE + _APART * math.hypot(given.gap_sigmas[i], given.own[i]):
         return False
-    return math.hypot(given.rate[i], given.slide[i]) > FLIES + _NOISES * _rate_noise(i, given)
+    return _swings(i, math.hypot(given.rate[i], given.slide[i]), given)
 
 
 @kernel
 def falls_through(i, given):
     """Whether contact i, which is open, goes on down so fast, and so deep below where the ground was expected, that
     there is none, however uncertain its height was: a step down."""
-    return not given.stood[i] and given.gap[i] < -_THROUGH and given.rate[i] < -FLIES - _NOISES * _rate_noise(i, given)
+    return not given.stood[i] and given.gap[i] < -_THROUGH and _swings(i, -given.rate[i], given)
+
+
+@kernel
+def _swings(i, speed, given):
+    """Whether a ``speed`` (m/s) of contact i is that of a swing, and no noise."""
+    return speed > FLIES + _NOISES * _rate_noise(i, given)
 
 
 @kernel
