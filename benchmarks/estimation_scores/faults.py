@@ -11,10 +11,13 @@ from scipy.spatial.transform import Rotation
 
 from benchmarks.estimation_scores.episodes import Array, Episode
 from benchmarks.estimator import NOISE
+from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
 from hybrid_contact_ros.messages.carried_base import CarriedBases
+from hybrid_contact_ros.messages.inertial_trail import InertialTrail
 from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.slopes import PositionSlopes
 from hybrid_contact_ros.recordings.recording import Recording
+from hybrid_contact_ros.recordings.unit import specific_force
 
 GYRO, TILT = 0.02, 0.005  # rad/s, rad
 SCALE, FRICTION = 0.1, 0.03
@@ -199,23 +202,41 @@ def _before(time: Array, by: float) -> NDArray[np.intp]:
     return np.maximum(np.searchsorted(time, time - by + 1e-9, side="right") - 1, 0)
 
 
-def slow_base(episode: Episode, rate: float) -> Episode:
-    """Odometry of so many a second (Hz), which the intake carries along its twist to each joint state."""
+def slow_base(episode: Episode, rate: float, late: float = 0.0, unit: bool = False) -> Episode:
+    """Odometry of so many a second (Hz), ``late`` by so much (s), which the intake carries to each joint state: along
+    its twist, or along what an inertial ``unit`` measures."""
     r = episode.recording
     if r.position is None or r.quaternion is None or r.linear is None or r.angular is None:
         return episode
+    measured = _measured(r) if unit else []
+    r = late_base(episode, late).recording if late else r
+    assert r.position is not None and r.quaternion is not None and r.linear is not None and r.angular is not None
     new = _at(rate, r.time)
     k = new[np.searchsorted(new, np.arange(r.time.size), side="right") - 1]
     numbers = np.column_stack((r.position, r.quaternion, r.linear, r.angular))[k]
-    bases, carry, nothing = [], CarriedBases(), np.zeros((2, 6, 6))
+    trail = InertialTrail() if unit else None
+    bases, carry, nothing = [], CarriedBases(trail), np.zeros((2, 6, 6))
+    stamps = np.rint(1e9 * r.time).astype(np.int64).tolist()
     for i, base in enumerate(Base(row, None) for row in numbers):
+        if trail is not None:
+            trail.add(measured[i])
+        if k[i] == i:
+            carry.follow(base, stamps[i])
         if 0 < k[i] == i:
-            carry.note(Base(numbers[i - 1], None), float(r.time[i] - r.time[k[i - 1]]), base)
-        bases.append(carry.at(base, float(r.time[i] - r.time[k[i]])))
+            carry.note(Base(numbers[i - 1], None), stamps[k[i - 1]], base, stamps[i])
+        bases.append(carry.at(base, stamps[k[i]], stamps[i]))
     position, quaternion, linear, angular = np.split(np.array([base.numbers for base in bases]), (3, 7, 10), axis=1)
     moved = {"position": position, "quaternion": quaternion, "linear": linear, "angular": angular}
     moved["base_carried"] = np.array([nothing if base.carried is None else base.carried for base in bases])
     return replace(episode, recording=replace(r, **moved))
+
+
+def _measured(recording: Recording) -> list[ImuMeasurement]:
+    """What a unit at the origin of the root link measures."""
+    stamps, forces = np.rint(1e9 * recording.time).astype(np.int64), specific_force(recording)
+    assert recording.angular is not None
+    rows = zip(stamps.tolist(), recording.angular, forces, strict=True)
+    return [ImuMeasurement(stamp, None, spin, force) for stamp, spin, force in rows]
 
 
 def everything(episode: Episode) -> Episode:
@@ -241,6 +262,8 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "efforts 3 ms late": late_efforts,
     "efforts of motor currents": motor_currents,
     "odometry of 50 Hz": lambda episode: slow_base(episode, 50.0),
+    "late odometry": lambda episode: slow_base(episode, 50.0, 0.006),
+    "late odometry, inertial unit": lambda episode: slow_base(episode, 50.0, 0.006, unit=True),
     "all together": everything,
     "bursts": bursts,
     "busy computer": busy,

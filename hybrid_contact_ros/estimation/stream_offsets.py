@@ -93,6 +93,11 @@ def stream_offsets(
     return tuple(found)
 
 
+def odometry_offset(late: float) -> StreamOffset:
+    """Of an odometry that is so much later (s) than its stamps, which is made up for (``RobotState.base_late``)."""
+    return StreamOffset("odometry", _NAMES[UNIT], late, 0.0, least=_NOTABLE, made_up=True)
+
+
 def _efforts(correction: EffortCorrection, errors: EffortErrors) -> list[StreamOffset]:
     """Of efforts, once their errors were learned."""
     numbers = errors.numbers.tolist()

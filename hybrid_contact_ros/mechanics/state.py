@@ -64,8 +64,8 @@ class RobotState:
         velocity_window: s, over which the free-flyer's velocity is a mean, where it comes from the feet that stand; 0
             where it was measured. Errors of such velocities last for half of it.
         base_carried: (2, 6, 6), as ``base_covariance``, of which it is a part where that is known: what the free-flyer
-            may have done otherwise since it was measured, where it was carried along its twist to this stamp; else
-            ``None``.
+            may have done otherwise since it was measured, where it was carried to this stamp; else ``None``.
+        base_late: s, by which its odometry is later than its stamps, as far as that was noticed and is made up for.
 
     The arrays are read and never written. The constructor checks nothing, because it runs for every message; use
     :meth:`fault` at the boundary where data comes in. ``ContactEstimator.update`` refuses what it cannot use.
@@ -84,6 +84,7 @@ class RobotState:
     commanded_contacts: CommandedContacts | None = None
     velocity_window: float = 0.0
     base_carried: Vector | None = None
+    base_late: float = 0.0
 
     @property
     def base_doubt(self) -> Vector | None:

@@ -1,12 +1,17 @@
-"""Bases that are carried along their twist to another stamp, and how far to believe them there."""
+"""Bases that are carried to another stamp, along their twist or along what an inertial unit measured meanwhile, and how
+far to believe them there."""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.messages.measurements import MissedMemory, note_missed
+from hybrid_contact_ros.messages.inertial_trail import InertialTrail
 from hybrid_contact_ros.messages.odometry import Base
+from hybrid_contact_ros.messages.odometry_lag import OdometryLag
 
 Array = NDArray[np.float64]
 
@@ -14,7 +19,11 @@ _REMEMBERED = 0.5  # s, of what bases missed
 _LONGEST = 0.2  # s between two bases that still tell how the base moves
 _USUAL = np.array([0.1, 10.0])  # m/s and rad/s, m/s² and rad/s², of pose and twist
 _LATE = 0.005  # s, by which the stamps of an odometry that comes by itself are later than what they measure, unseen
+_LATE_STILL = 0.002  # s, by which they are where that is measured and made up for
 _FURTHEST = 5.0  # times what was missed lately, or as usual: more is a jump of the odometry, and counts as that
+_LEVER = 0.3  # m, from the base to what moves with its rates: a foot
+_RATES, _FORCES = 1.0, 5.0  # s, over which it is learned by how much a unit's rates and specific forces are too large
+_TURNS, _PUSHES = 0.5, 5.0  # rad/s and m/s²: more in one base is a jump of the odometry, and counts as that
 
 
 class CarriedBases:
@@ -25,7 +34,70 @@ class CarriedBases:
     taken as proportional to t, with the mean squares (and products) of what was missed in the last half second; the
     odometry's own noise is a part of that. A jump, as of a map that found itself again, is no motion: it counts little.
     Nobody knows how late the odometry itself is: a base is believed like one that is some milliseconds older.
+
+    With an inertial unit, bases are carried along their twist, along what the unit measured, or along that from an
+    earlier time on, by which the odometry seems to be late: by what missed least lately.
+
+    Args:
+        unit: what an inertial unit measured lately; None without one.
     """
+
+    def __init__(self, unit: InertialTrail | None = None) -> None:
+        self._twist = _Way()
+        self.lag = None if unit is None else OdometryLag(unit)
+        self._ways = [self._twist]
+        if unit is not None and self.lag is not None:
+            self._ways += [_UnitWay(unit, None), _UnitWay(unit, self.lag)]
+
+    def reset(self) -> None:
+        """Forget all bases."""
+        for way in self._ways:
+            way.reset()
+        if self.lag is not None:
+            self.lag.reset()
+
+    @property
+    def lag_ns(self) -> int:
+        """ns, by which the odometry seems to be later than its stamps; 0 without a unit."""
+        return 0 if self.lag is None else self.lag.ns
+
+    def follow(self, base: Base, base_ns: int) -> None:
+        """A base was measured: learn how late it is."""
+        if self.lag is not None:
+            self.lag.note(base_ns, base.numbers[10:13])
+
+    def note(self, before: Base, before_ns: int, base: Base, base_ns: int) -> None:
+        """A base was measured after the one ``before``: learn what carried ones miss. Stamps are ns."""
+        if 0.0 < base_ns - before_ns <= _LONGEST * 1e9:
+            for way in self._ways:
+                way.note(before, before_ns, base, base_ns)
+
+    def at(self, base: Base, measured_ns: int, wanted_ns: int) -> Base:
+        """The base at another stamp (ns), with what carrying it there adds to its covariance."""
+        way = self._best()
+        numbers = way.carried(base, measured_ns, wanted_ns)
+        if numbers is None:
+            way = self._twist
+            numbers = way.carried(base, measured_ns, wanted_ns)
+        if numbers is base.numbers:
+            return base
+        there = Base(numbers, base.covariance, base.twist_in_world, late=1e-9 * way.earlier)
+        rates, missed = way.mean(), self._twist.mean()
+        if rates is None or missed is None:
+            return there
+        seconds = 1e-9 * (wanted_ns - measured_ns + way.earlier)
+        late = _LATE_STILL if way.earlier else _LATE
+        added = seconds * seconds * rates + late * late * missed
+        return there._replace(carried=added, covariance=None if base.covariance is None else base.covariance + added)
+
+    def _best(self) -> _Way:
+        return min(self._ways, key=_Way.missed)
+
+
+class _Way:
+    """Bases carried along their twist, and what those missed lately."""
+
+    earlier = 0  # ns, by which bases are older than their stamps
 
     def __init__(self) -> None:
         self._memory = MissedMemory(
@@ -37,17 +109,70 @@ class CarriedBases:
         self._memory.seen[:] = 0.0
         self._memory.rates[:] = 0.0
 
-    def note(self, before: Base, seconds: float, base: Base) -> None:
-        """A base was measured, so many seconds after the one ``before``."""
-        if not 0.0 < seconds <= _LONGEST:
-            return
-        note_missed(seconds, _REMEMBERED, _FURTHEST, _USUAL, before.numbers, base.numbers, *self._memory)
+    def carried(self, base: Base, start: int, end: int) -> Array | None:
+        """Numbers of a base at another stamp; None where this way does not lead there."""
+        return base.at(1e-9 * (end - start)).numbers
 
-    def at(self, base: Base, seconds: float) -> Base:
-        """The base so many seconds later (:meth:`~.odometry.Base.at`), with what that adds to its covariance."""
-        there = base.at(seconds)
+    def note(self, before: Base, before_ns: int, base: Base, base_ns: int) -> None:
+        """Take what the base before misses at the stamp of the next one."""
+        there = self.carried(before, before_ns, base_ns - self.earlier)
+        if there is None:
+            self.reset()
+            return
+        seconds = 1e-9 * (base_ns - before_ns)
+        self._memory.there[:] = there[:13]
+        note_missed(seconds, _REMEMBERED, _FURTHEST, _USUAL, base.numbers, *self._memory)
+        self._learn(seconds, self._memory.out[1])
+
+    def _learn(self, seconds: float, missed: Array) -> None:
+        """Learn from the rates (6,) at which the twist was missed."""
+
+    def mean(self) -> Array | None:
+        """Mean products (2, 6, 6) of the rates of what was missed; None before the first."""
         seen = float(self._memory.seen[0])
-        if seconds == 0.0 or seen == 0.0:
-            return there
-        added = ((seconds * seconds + _LATE * _LATE) / seen) * self._memory.rates
-        return there._replace(carried=added, covariance=None if base.covariance is None else base.covariance + added)
+        return None if seen == 0.0 else np.asarray(self._memory.rates / seen)
+
+    def missed(self) -> float:
+        """How much of the twist was missed, m²/s⁴; infinite before the first."""
+        seen = float(self._memory.seen[0])
+        if seen == 0.0:
+            return np.inf
+        squares = self._memory.rates[1].diagonal()
+        return float(squares[:3].sum() + _LEVER * _LEVER * squares[3:].sum()) / seen
+
+
+class _UnitWay(_Way):
+    """Bases carried along what an inertial unit measured, from their stamps on or from a ``lag`` earlier.
+
+    By how much the unit's rates and specific forces are too large is learned: the rates have a bias, and against those
+    of the odometry that of the odometry as well; specific forces have one, and lean as the attitude does.
+    """
+
+    def __init__(self, unit: InertialTrail, lag: OdometryLag | None) -> None:
+        super().__init__()
+        self._unit, self._lag = unit, lag
+        self._off = np.zeros((2, 3))  # rad/s, m/s²
+        self._seconds = 0.0  # since rates are compared
+
+    def reset(self) -> None:
+        super().reset()
+        self._off[:] = 0.0
+        self._seconds = 0.0
+
+    @property
+    def earlier(self) -> int:  # type: ignore[override]
+        return 0 if self._lag is None else self._lag.ns
+
+    def carried(self, base: Base, start: int, end: int) -> Array | None:
+        start -= self.earlier
+        if (self._lag is not None and not self.earlier) or not self._unit.covers(start, end):
+            return None
+        return base.numbers if start == end else self._unit.carried(base.numbers, start, end, self._off)
+
+    def _learn(self, seconds: float, missed: Array) -> None:
+        if not np.isfinite(missed).all():
+            return
+        self._seconds += seconds
+        share = max(-math.expm1(-seconds / _RATES), seconds / self._seconds)
+        self._off[0] -= share * np.clip(seconds * missed[3:], -_TURNS, _TURNS)
+        self._off[1] += math.expm1(-seconds / _FORCES) * np.clip(missed[:3], -_PUSHES, _PUSHES)

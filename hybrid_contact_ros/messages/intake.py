@@ -25,6 +25,7 @@ from hybrid_contact_ros.mechanics.state import RobotState
 from hybrid_contact_ros.messages.beside import side_inputs
 from hybrid_contact_ros.messages.doubts import Doubts
 from hybrid_contact_ros.messages.imu import IMU
+from hybrid_contact_ros.messages.inertial_trail import InertialTrail
 from hybrid_contact_ros.messages.joint_commands import COMMAND
 from hybrid_contact_ros.messages.joint_states import JOINTS, JointReading, JointStateReader, Model
 from hybrid_contact_ros.messages.odometry import Base, OdometryReader
@@ -86,8 +87,9 @@ class Intake:
         self._free_body = model.floating_base and not model.joint_names
         self._stale_ns = round(config.stale_after * 1e9)
         self._delay_ns = round(config.odometry_delay * 1e9)
-        self._pairing = Pairing(round(config.odometry_timeout * 1e9), not self._delay_ns, self._count)
         self.needs_odometry = model.floating_base and config.base == "odometry"
+        self._unit = InertialTrail() if config.imu and self.needs_odometry else None
+        self._pairing = Pairing(round(config.odometry_timeout * 1e9), not self._delay_ns, self._count, self._unit)
         self._legs = BaseFromLegs(cast(Any, model)) if model.floating_base and config.base == "imu" else None
         self._with_covariance = config.use_covariance
         self.faults: Counter[str] = Counter()
@@ -118,6 +120,8 @@ class Intake:
         for rate in self.rates.values():
             rate.forget()
         self._pairing.reset()
+        if self._unit is not None:
+            self._unit.reset()
         self._was_set_back = False
 
     @property
@@ -181,7 +185,9 @@ class Intake:
     def side_input(self, topic: str, msg: Any, receive_ns: int, number: int | None = None, writer: Any = None) -> None:
         """A message of one of :attr:`side` has come; see :meth:`joint_state`. It answers no state."""
         self.received[topic] += 1
-        self.side[topic].take(msg, receive_ns, number, writer, self._beside_in_order, self._count)
+        taken = self.side[topic].take(msg, receive_ns, number, writer, self._beside_in_order, self._count)
+        if topic == IMU and self._unit is not None and taken is not None:
+            self._unit.add(taken)
 
     def contradictions(self, reported: float) -> list[str]:
         """What was told of numbers that contradict each other, where that is more than this share of a stream."""

@@ -266,7 +266,9 @@ class JointStateReader:
         q, v = out[:nq], out[nq : nq + nv]
         if base is None:
             return RobotState(stamp, q, v, effort)
-        return RobotState(stamp, q, v, effort, base.covariance, base.twist_in_world, base_carried=base.carried)
+        return RobotState(
+            stamp, q, v, effort, base.covariance, base.twist_in_world, base_carried=base.carried, base_late=base.late
+        )
 
     def _odd(self, stamp: int, joints: JointMap, arrays: Sequence[Any], base: BaseMeasurement | None) -> RobotState:
         """The state of position, velocity and effort (or None) of which something is odd.

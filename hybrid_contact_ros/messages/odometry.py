@@ -47,12 +47,14 @@ class Base(NamedTuple):
         twist_in_world: whether the velocity was measured in the axes of the world.
         carried: (2, 6, 6), what carrying it here adds to the covariance; None where it was measured here, or nobody
             knows.
+        late: s, by which it is older than its stamp, which was made up for.
     """
 
     numbers: Array
     covariance: Array | None
     twist_in_world: bool = False
     carried: Array | None = None
+    late: float = 0.0
 
     @property
     def measurement(self) -> BaseMeasurement:

@@ -3,7 +3,7 @@
 A joint state is answered at once when the base of its stamp is here. If the two streams run in step (the last joint
 states had a base of their own stamp each), a joint state waits for its base, which may arrive just after it, unless a
 newer one is here; the next joint state ends that wait. If the streams do not run in step, the newest base within
-``input.odometry_timeout`` is carried along its own twist to the stamp of the joint state.
+``input.odometry_timeout`` is carried to the stamp of the joint state (:mod:`.carried_base`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from hybrid_contact_ros.messages.carried_base import CarriedBases
+from hybrid_contact_ros.messages.inertial_trail import InertialTrail
 from hybrid_contact_ros.messages.joint_states import JointReading
 from hybrid_contact_ros.messages.odometry import Base
 from hybrid_contact_ros.messages.refusals import RefusedError
@@ -37,20 +38,28 @@ class Pairing:
         timeout_ns: by how much a base may be older or newer than the joint state that it is carried to.
         in_step: whether new streams are taken to run in step until they show that they do not.
         count: is told the topic, reason and detail of a joint state that waited in vain.
+        unit: what an inertial unit measured lately; None without one.
 
     Attributes:
         refused: why the newest odometry was refused; empty if it was not.
+        carry: carries bases to other stamps.
     """
 
-    def __init__(self, timeout_ns: int, in_step: bool, count: Callable[[str, str, str], None]) -> None:
+    def __init__(
+        self,
+        timeout_ns: int,
+        in_step: bool,
+        count: Callable[[str, str, str], None],
+        unit: InertialTrail | None = None,
+    ) -> None:
         self._timeout_ns, self._in_step, self._count = timeout_ns, in_step, count
-        self._carry = CarriedBases()
+        self.carry = CarriedBases(unit)
         self.reset()
 
     def reset(self) -> None:
         """Forget both streams."""
         self._bases: list[tuple[int, Base]] = []  # newest last, two at most
-        self._carry.reset()
+        self.carry.reset()
         self._held: tuple[int, JointReading] | None = None
         # Joint states in a row that had a base of their own stamp; new streams get the benefit of the doubt.
         self._matches = _IN_STEP if self._in_step else 0
@@ -78,7 +87,7 @@ class Pairing:
         base = self._at(stamp)
         self._matched = base is not None
         if base is not None:
-            return Pair(stamp, joints, base)
+            return Pair(stamp, joints, self.carry.at(base, stamp, stamp))
         # Where a newer base is here, that of this stamp was lost, and would be refused if it came.
         if self._matches >= _IN_STEP and not (self._bases and self._bases[-1][0] > stamp):
             self._held = (stamp, joints)
@@ -92,9 +101,11 @@ class Pairing:
         Raises:
             RefusedError: ``odometry_timeout``.
         """
-        if self._bases and self._matches < _IN_STEP:  # those of streams in step are not carried, but where one is lost
+        self.carry.follow(base, stamp)
+        # Those of streams in step are not carried, but where one is lost or all are late.
+        if self._bases and (self._matches < _IN_STEP or self.carry.lag_ns):
             before, last = self._bases[-1]
-            self._carry.note(last, (stamp - before) * 1e-9, base)
+            self.carry.note(last, before, base, stamp)
         self._bases = [*self._bases[-1:], (stamp, base)]
         if stamp == last_joints:
             self._matched = True
@@ -102,7 +113,7 @@ class Pairing:
             return None
         (at, joints), self._held = self._held, None
         exact = self._at(at)
-        return Pair(at, joints, exact if exact is not None else self._carried(at))
+        return Pair(at, joints, self._carried(at) if exact is None else self.carry.at(exact, at, at))
 
     def _at(self, stamp: int) -> Base | None:
         """The base measured at a stamp, where it is one of the two newest."""
@@ -112,7 +123,7 @@ class Pairing:
         return None
 
     def _carried(self, stamp: int) -> Base:
-        """The newest base, carried along its twist to a stamp.
+        """The newest base, carried to a stamp.
 
         Raises:
             RefusedError: ``no_odometry`` or ``odometry_timeout``.
@@ -124,7 +135,7 @@ class Pairing:
             away = f"{abs(stamp - at) * 1e-9:.3f} s, input.odometry_timeout is {self._timeout_ns * 1e-9:g} s"
             why = self._why_refused()
             raise RefusedError("odometry_timeout", f"{away}; {why}" if why else away, ODOM)
-        return self._carry.at(base, (stamp - at) * 1e-9)
+        return self.carry.at(base, at, stamp)
 
     def _why_refused(self) -> str:
         return f"the last one was refused: {self.refused}" if self.refused else ""

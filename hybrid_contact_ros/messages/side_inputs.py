@@ -64,8 +64,8 @@ class SideInput:
         self._newest: tuple[int, Any] | None = None
         self._late = False
 
-    def take(self, msg: Any, receive_ns: int, number: int | None, writer: Any, in_order: InOrder, count: Count) -> None:
-        """A message has come, or its bytes."""
+    def take(self, msg: Any, receive_ns: int, number: int | None, writer: Any, in_order: InOrder, count: Count) -> Any:
+        """A message has come, or its bytes: what it becomes, or None where it is refused."""
         try:
             stamp = 0
             try:
@@ -77,10 +77,12 @@ class SideInput:
             measured = stamp - self._delay_ns
             made = self._convert(parts, measured)
             self._newest, self._late = (measured, made), False
+            return made
         except DoubtedError:
-            return
+            return None
         except RefusedError as fault:
             count(self.topic, fault.reason, fault.detail)
+            return None
 
     @property
     def stamp_ns(self) -> int:

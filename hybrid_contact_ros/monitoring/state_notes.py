@@ -13,6 +13,7 @@ from hybrid_contact_ros.codes import Validity
 from hybrid_contact_ros.config import EstimatorConfig
 from hybrid_contact_ros.estimation.answers import MODE_PLACES, blocks
 from hybrid_contact_ros.estimation.effort_trust import BELIEVED, LimbWeight, limbs_sentence
+from hybrid_contact_ros.estimation.stream_offsets import odometry_offset
 from hybrid_contact_ros.estimator import ContactEstimator
 from hybrid_contact_ros.kernels.estimation.update_steps import SLOW
 from hybrid_contact_ros.mechanics.state import RobotState
@@ -91,7 +92,7 @@ class StateNotes:
         self._note_pace(mode)
         if state.contact_force is not None or state.contact_reading is not None:
             self._note_sensors()
-        self._note_offsets()
+        self._note_offsets(state)
         if state.command is not None and (names := self.estimator.disobeyed):
             said = f"{', '.join(names[:6])}; look at the gains of joint_command and input.command_stiffness, _damping"
             self.monitor.note("disobeyed", said)
@@ -112,10 +113,11 @@ class StateNotes:
             doubted = [one.sentence for one in self.estimator.sensors() if one.weight < BELIEVED]
             self.monitor.note("contradicted", "; ".join(doubted))
 
-    def _note_offsets(self) -> None:
+    def _note_offsets(self, state: RobotState) -> None:
         """Note for the diagnostics which streams come late, or early."""
         if self._number % _OFFSETS_EVERY == 0:  # they change slowly
-            self._offsets = "; ".join(one.sentence for one in self.estimator.offsets() if one.notable)
+            found = [one for one in (odometry_offset(state.base_late), *self.estimator.offsets()) if one.notable]
+            self._offsets = "; ".join(one.sentence for one in found)
         self._number += 1
         if self._offsets:
             self.monitor.note("offset", self._offsets)

@@ -36,6 +36,8 @@ CHANGED = {
     "efforts 3 ms late": ("effort",),
     "efforts of motor currents": ("effort",),
     "odometry of 50 Hz": ("position", "quaternion", "linear", "angular"),
+    "late odometry": ("position", "quaternion", "linear", "angular"),
+    "late odometry, inertial unit": ("position", "quaternion", "linear", "angular"),
     "effort spikes": ("effort",),
 }
 

@@ -24,7 +24,7 @@ class MissedMemory(NamedTuple):
     """What carried bases missed lately, and scratch."""
 
     rotation: NDArray[np.float64]  # scratch, (3, 3)
-    there: NDArray[np.float64]  # scratch, (13,)
+    there: NDArray[np.float64]  # (13,), the base that was carried there
     out: NDArray[np.float64]  # (2, 6), what was missed last, by second
     seen: NDArray[np.float64]  # (1,), the share of a long record that there is
     rates: NDArray[np.float64]  # (2, 6, 6), mean products of those rates, times ``seen``
@@ -179,15 +179,15 @@ def carried(seconds, base, rotation, out):
 
 
 @kernel
-def missed(seconds, before, after, rotation, there, out):
-    """Write by how much the base ``before``, carried on by ``seconds``, misses the one that was measured then.
+def missed(there, after, rotation, out):
+    """Write by how much a base that was carried ``there`` misses the one that was measured then.
 
     Args:
-        before, after: pose (7) and twist in the axes of the base (6). rotation: (3, 3), there: (13,), scratch.
+        there, after: pose (7) and twist in the axes of the base (6); ``there`` of a quaternion of length one.
+        rotation: (3, 3), scratch.
         out: (2, 6): displacement (m) and rotation vector (rad, of the first order) in the axes of the base, then the
             differences of its twist.
     """
-    carried(seconds, before, rotation, there)
     _rotation(after, rotation)
     norm = 0.0
     for k in range(4):
@@ -207,15 +207,15 @@ def missed(seconds, before, after, rotation, there, out):
 
 
 @kernel
-def note_missed(seconds, remembered, most, usual, before, after, rotation, there, out, seen, rates):
+def note_missed(seconds, remembered, most, usual, after, rotation, there, out, seen, rates):
     """Take what a carried base missed (:func:`missed`) into mean products by time: of the rates at which it misses.
 
     Args:
-        remembered: s, of the mean. most: times what was missed lately, or ``usual`` (2,) for pose and twist: a larger
-            rate counts as that. before, after: of :func:`missed`.
-        rotation, there, out, seen, rates: in and out, members of MissedMemory.
+        seconds: over which it was carried. remembered: s, of the mean. most: times what was missed lately, or ``usual``
+            (2,) for pose and twist: a larger rate counts as that. after: of :func:`missed`.
+        rotation, there, out, seen, rates: in and out, members of MissedMemory, ``there`` the carried base.
     """
-    missed(seconds, before, after, rotation, there, out)
+    missed(there, after, rotation, out)
     total = 0.0
     for part in range(2):
         for k in range(6):

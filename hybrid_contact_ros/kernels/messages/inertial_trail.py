@@ -1,0 +1,241 @@
+"""What an inertial unit measured lately: bases are carried along it, and how late an odometry is shows against it."""
+
+from __future__ import annotations
+
+from math import cos, isfinite, sin, sqrt
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hybrid_contact_ros.kernels.compiling import kernel
+
+KEPT = 512
+"""Measurements that are kept at most; at least half of them are, once there are as many."""
+_LONGEST = 20_000_000  # ns between two measurements, or from the last one on, in which nobody knows what was
+
+
+class Trail(NamedTuple):
+    """Measurements one after the other, axes of the root link."""
+
+    count: NDArray[np.int64]  # (1,)
+    stamps: NDArray[np.int64]  # (KEPT,), ns
+    spins: NDArray[np.float64]  # (KEPT, 3), rad/s
+    forces: NDArray[np.float64]  # (KEPT, 3), specific force of the unit, m/s²
+    angles: NDArray[np.float64]  # (KEPT, 3), integral of the rates, rad
+    now: NDArray[np.float64]  # scratch, (2, 3): rate and specific force at one time
+    rotation: NDArray[np.float64]  # scratch, (3, 3)
+
+
+@kernel
+def add_measurement(stamp, spin, force, trail):
+    """Take one measurement. One that is not later than the last begins anew: the clock was set."""
+    count = trail.count[0]
+    if count and stamp <= trail.stamps[count - 1]:
+        count = 0
+    if count == KEPT:
+        count = KEPT // 2
+        for k in range(count):
+            source = KEPT - count + k
+            trail.stamps[k] = trail.stamps[source]
+            for i in range(3):
+                trail.spins[k, i] = trail.spins[source, i]
+                trail.forces[k, i] = trail.forces[source, i]
+                trail.angles[k, i] = trail.angles[source, i]
+    trail.stamps[count] = stamp
+    for i in range(3):
+        trail.spins[count, i] = spin[i]
+        trail.forces[count, i] = force[i]
+        trail.angles[count, i] = 0.0
+        if count:
+            mean = 0.5 * (trail.spins[count - 1, i] + spin[i])
+            trail.angles[count, i] = trail.angles[count - 1, i] + 1e-9 * (stamp - trail.stamps[count - 1]) * mean
+    trail.count[0] = count + 1
+
+
+@kernel
+def covers(start, end, trail):
+    """Whether it is known what was from ``start`` to ``end`` (ns, in this order)."""
+    count = trail.count[0]
+    if not count or trail.stamps[0] > start or end - trail.stamps[count - 1] > _LONGEST:
+        return False
+    k = count - 1
+    while k > 0 and trail.stamps[k] > start:
+        if trail.stamps[k] - trail.stamps[k - 1] > _LONGEST:
+            return False
+        k -= 1
+    return True
+
+
+@kernel
+def _after(stamp, trail):
+    """The index of the first measurement later than ``stamp``."""
+    low, high = 0, trail.count[0]
+    while low < high:
+        middle = (low + high) // 2
+        if trail.stamps[middle] > stamp:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+@kernel
+def _between(stamp, k, numbers, trail, out):
+    """Write what was at ``stamp``, between the measurements k − 1 and k, into ``out`` (3,); beyond an end as there."""
+    last = trail.count[0] - 1
+    before, after = max(k - 1, 0), min(k, last)
+    share = 0.0
+    if after > before:
+        share = (stamp - trail.stamps[before]) / (trail.stamps[after] - trail.stamps[before])
+    for i in range(3):
+        out[i] = numbers[before, i] + share * (numbers[after, i] - numbers[before, i])
+
+
+@kernel
+def spin_at(stamp, trail):
+    """The rate at ``stamp`` (ns), which is covered, in ``trail.now[0]``."""
+    _between(stamp, _after(stamp, trail), trail.spins, trail, trail.now[0])
+
+
+@kernel
+def carried_by_unit(start, end, gravity, place, off, trail, base, out):
+    """Carry a base from ``start`` to ``end`` (ns), which are covered, by what the unit measured between.
+
+    Args:
+        gravity: m/s², downwards. place: (3,), of the unit in the root link.
+        off: (2, 3), of rates (rad/s) and specific forces (m/s²), which are too large by it.
+        base, out: pose (7) and twist in the axes of the base (6).
+    """
+    rotation, now = trail.rotation, trail.now
+    length = sqrt(base[3] ** 2 + base[4] ** 2 + base[5] ** 2 + base[6] ** 2)
+    for i in range(4):
+        out[3 + i] = base[3 + i] / length
+    _as_matrix(out, rotation)
+    spin_at(start, trail)
+    _point_velocity(now[0], off[0], place, base, out)
+    # From here on out[:3] and out[7:10] are place and velocity of the unit, axes of the world.
+    vx, vy, vz = out[7], out[8], out[9]
+    for i in range(3):
+        out[7 + i] = rotation[i, 0] * vx + rotation[i, 1] * vy + rotation[i, 2] * vz
+        out[i] = base[i] + rotation[i, 0] * place[0] + rotation[i, 1] * place[1] + rotation[i, 2] * place[2]
+    at, k = start, _after(start, trail)
+    forward = end >= start
+    if not forward and k > 0 and trail.stamps[k - 1] == start:
+        k -= 1
+    while at != end:
+        # The interval to the next measurement, which the numbers between k - 1 and k hold for.
+        until = end
+        if forward:
+            if k < trail.count[0]:
+                until = min(end, trail.stamps[k])
+        elif k > 0:
+            until = max(end, trail.stamps[k - 1])
+        middle = at + (until - at) // 2
+        _between(middle, k, trail.spins, trail, now[0])
+        _between(middle, k, trail.forces, trail, now[1])
+        seconds = 1e-9 * (until - at)
+        for i in range(3):
+            now[0, i] -= off[0, i]
+            now[1, i] -= off[1, i]
+        _turn_on(0.5 * seconds, now[0], out)
+        _as_matrix(out, rotation)
+        for i in range(3):
+            pushed = rotation[i, 0] * now[1, 0] + rotation[i, 1] * now[1, 1] + rotation[i, 2] * now[1, 2]
+            if i == 2:
+                pushed -= gravity
+            out[i] += seconds * (out[7 + i] + 0.5 * seconds * pushed)
+            out[7 + i] += seconds * pushed
+        _turn_on(0.5 * seconds, now[0], out)
+        at = until
+        k += 1 if forward else -1
+    _as_matrix(out, rotation)
+    spin_at(end, trail)
+    vx, vy, vz = out[7], out[8], out[9]
+    for i in range(3):
+        out[i] -= rotation[i, 0] * place[0] + rotation[i, 1] * place[1] + rotation[i, 2] * place[2]
+        out[7 + i] = rotation[0, i] * vx + rotation[1, i] * vy + rotation[2, i] * vz
+        out[10 + i] = now[0, i] - off[0, i]
+    out[7] -= out[11] * place[2] - out[12] * place[1]
+    out[8] -= out[12] * place[0] - out[10] * place[2]
+    out[9] -= out[10] * place[1] - out[11] * place[0]
+
+
+@kernel
+def _point_velocity(spin, off, place, base, out):
+    """Write the velocity of the point ``place`` in the axes of the base into out[7:10]."""
+    wx, wy, wz = spin[0] - off[0], spin[1] - off[1], spin[2] - off[2]
+    out[7] = base[7] + wy * place[2] - wz * place[1]
+    out[8] = base[8] + wz * place[0] - wx * place[2]
+    out[9] = base[9] + wx * place[1] - wy * place[0]
+
+
+@kernel
+def _as_matrix(base, rotation):
+    """Write the rotation from base to world (3, 3) of the quaternion of length one in ``base``."""
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        a, b, c = base[3 + i], base[3 + j], base[3 + k]
+        rotation[i, i] = 1.0 - 2.0 * (b * b + c * c)
+        rotation[i, j] = 2.0 * (a * b - c * base[6])
+        rotation[j, i] = 2.0 * (a * b + c * base[6])
+
+
+@kernel
+def _turn_on(seconds, spin, base):
+    """Turn the quaternion in ``base`` on by a rate (3,), its own axes."""
+    size = sqrt(spin[0] ** 2 + spin[1] ** 2 + spin[2] ** 2)
+    half = 0.5 * seconds * size
+    ratio = sin(half) / size if size > 0.0 else 0.0
+    x, y, z, c = ratio * spin[0], ratio * spin[1], ratio * spin[2], cos(half)
+    qx, qy, qz, qw = base[3], base[4], base[5], base[6]
+    base[3] = qw * x + qx * c + qy * z - qz * y
+    base[4] = qw * y - qx * z + qy * c + qz * x
+    base[5] = qw * z + qx * y - qy * x + qz * c
+    base[6] = qw * c - qx * x - qy * y - qz * z
+
+
+@kernel
+def compare_rates(stamp, spin, lags, half, keep, trail, weight, sums):
+    """Compare a rate that an odometry has at ``stamp`` with the unit's mean rates around earlier times.
+
+    Args:
+        spin: rad/s (3,), of the odometry. lags: ns (n,), by which the times are earlier. half: ns, half of the time of
+            a mean. keep: what is kept of the sums.
+        weight: (1,), sums: (n, 3, 2), of differences and their squares, in and out.
+
+    Returns:
+        Whether the trail covers all of that.
+    """
+    n = lags.shape[0]
+    if not covers(stamp - lags[n - 1] - half, stamp - lags[0] + half, trail):
+        return False
+    size = 0.0
+    for i in range(3):
+        size += abs(spin[i])
+    if not isfinite(size):
+        return False
+    before, after = trail.now[0], trail.now[1]
+    for n_lag in range(n):
+        middle = stamp - lags[n_lag]
+        _between(middle - half, _after(middle - half, trail), trail.angles, trail, before)
+        _between(middle + half, _after(middle + half, trail), trail.angles, trail, after)
+        for i in range(3):
+            off = spin[i] - (after[i] - before[i]) / (2e-9 * half)
+            sums[n_lag, i, 0] = keep * sums[n_lag, i, 0] + off
+            sums[n_lag, i, 1] = keep * sums[n_lag, i, 1] + off * off
+    weight[0] = keep * weight[0] + 1.0
+    return True
+
+
+def trail() -> Trail:
+    """Nothing was measured."""
+    return Trail(
+        count=np.zeros(1, np.int64),
+        stamps=np.zeros(KEPT, np.int64),
+        spins=np.zeros((KEPT, 3)),
+        forces=np.zeros((KEPT, 3)),
+        angles=np.zeros((KEPT, 3)),
+        now=np.zeros((2, 3)),
+        rotation=np.zeros((3, 3)),
+    )
