@@ -77,8 +77,7 @@ class CarriedBases:
         way = self._best()
         numbers = way.carried(base, measured_ns, wanted_ns)
         if numbers is None:
-            way = self._twist
-            numbers = way.carried(base, measured_ns, wanted_ns)
+            way, numbers = self._twist, base.at(1e-9 * (wanted_ns - measured_ns)).numbers
         if numbers is base.numbers:
             return base
         there = Base(numbers, base.covariance, base.twist_in_world, late=1e-9 * way.earlier)

@@ -30,7 +30,7 @@ class InertialTrail:
 
     def reset(self) -> None:
         """Forget all measurements."""
-        self._trail.count[0] = 0
+        self._trail.filled[0] = 0
 
     def add(self, measured: ImuMeasurement) -> None:
         """The next measurement."""
@@ -41,7 +41,7 @@ class InertialTrail:
     @property
     def newest(self) -> int:
         """Stamp of the last measurement; 0 without one."""
-        count = int(self._trail.count[0])
+        count = int(self._trail.filled[0])
         return int(self._trail.stamps[count - 1]) if count else 0
 
     def covers(self, start: int, end: int) -> bool:

@@ -18,7 +18,7 @@ _LONGEST = 20_000_000  # ns between two measurements, or from the last one on, i
 class Trail(NamedTuple):
     """Measurements one after the other, axes of the root link."""
 
-    count: NDArray[np.int64]  # (1,)
+    filled: NDArray[np.int64]  # (1,), how many there are
     stamps: NDArray[np.int64]  # (KEPT,), ns
     spins: NDArray[np.float64]  # (KEPT, 3), rad/s
     forces: NDArray[np.float64]  # (KEPT, 3), specific force of the unit, m/s²
@@ -30,7 +30,7 @@ class Trail(NamedTuple):
 @kernel
 def add_measurement(stamp, spin, force, trail):
     """Take one measurement. One that is not later than the last begins anew: the clock was set."""
-    count = trail.count[0]
+    count = trail.filled[0]
     if count and stamp <= trail.stamps[count - 1]:
         count = 0
     if count == KEPT:
@@ -50,13 +50,13 @@ def add_measurement(stamp, spin, force, trail):
         if count:
             mean = 0.5 * (trail.spins[count - 1, i] + spin[i])
             trail.angles[count, i] = trail.angles[count - 1, i] + 1e-9 * (stamp - trail.stamps[count - 1]) * mean
-    trail.count[0] = count + 1
+    trail.filled[0] = count + 1
 
 
 @kernel
 def covers(start, end, trail):
     """Whether it is known what was from ``start`` to ``end`` (ns, in this order)."""
-    count = trail.count[0]
+    count = trail.filled[0]
     if not count or trail.stamps[0] > start or end - trail.stamps[count - 1] > _LONGEST:
         return False
     k = count - 1
@@ -70,7 +70,7 @@ def covers(start, end, trail):
 @kernel
 def _after(stamp, trail):
     """The index of the first measurement later than ``stamp``."""
-    low, high = 0, trail.count[0]
+    low, high = 0, trail.filled[0]
     while low < high:
         middle = (low + high) // 2
         if trail.stamps[middle] > stamp:
@@ -83,7 +83,7 @@ def _after(stamp, trail):
 @kernel
 def _between(stamp, k, numbers, trail, out):
     """Write what was at ``stamp``, between the measurements k − 1 and k, into ``out`` (3,); beyond an end as there."""
-    last = trail.count[0] - 1
+    last = trail.filled[0] - 1
     before, after = max(k - 1, 0), min(k, last)
     share = 0.0
     if after > before:
@@ -127,7 +127,7 @@ def carried_by_unit(start, end, gravity, place, off, trail, base, out):
         # The interval to the next measurement, which the numbers between k - 1 and k hold for.
         until = end
         if forward:
-            if k < trail.count[0]:
+            if k < trail.filled[0]:
                 until = min(end, trail.stamps[k])
         elif k > 0:
             until = max(end, trail.stamps[k - 1])
@@ -231,7 +231,7 @@ def compare_rates(stamp, spin, lags, half, keep, trail, weight, sums):
 def trail() -> Trail:
     """Nothing was measured."""
     return Trail(
-        count=np.zeros(1, np.int64),
+        filled=np.zeros(1, np.int64),
         stamps=np.zeros(KEPT, np.int64),
         spins=np.zeros((KEPT, 3)),
         forces=np.zeros((KEPT, 3)),
