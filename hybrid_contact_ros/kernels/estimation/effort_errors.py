@@ -43,6 +43,7 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     INERTIA,
     LATE,
     SCALE,
+    STEPPED,
     UNREST,
     smooth_sign,
 )
@@ -154,15 +155,17 @@ def follow_joints(dt, anew, bandwidth, velocity, scale, errors):
 
 @kernel
 def doubt_torques(velocity, effort, table, numbers, correction):
-    """Write by how much the efforts may be wrong in this state, N m (N), into ``unsure``: late ones by what they are
-    led by, as far as their rate has changed of late; a ramp is led for certain.
+    """Write by how much the efforts may be wrong in this state, N m (N), into ``unsure``: all by half of a step, for
+    nobody knows from when between two states on it acted; late ones by what they are led by, as far as their rate has
+    changed of late; a ramp is led for certain.
 
     Of an arm, whose base contradicts nothing, it is also what they left of its motion lately, corrected or not, and a
     part of the ``effort`` (nv,) until it has moved for some time; and the friction of joints that stand still, where
     that is made up for: it is anything between none and all of it.
     """
     for k in range(velocity.shape[0]):
-        correction.unsure[k] = correction.late[k] * correction.effort_rate[UNREST, k]
+        led = correction.late[k] * correction.effort_rate[UNREST, k]
+        correction.unsure[k] = math.hypot(led, correction.effort_rate[STEPPED, k])
     if table.presses >= 1.0:
         return
     constant = correction.active[0] & CONSTANTS != 0
