@@ -88,10 +88,11 @@ def note_force(i, settings, given, variance, memory):
 @kernel
 def force_error(i, settings, memory):
     """The standard deviation of the observed force of contact i beside its noise, in shares of the weight: as
-    configured where it stands or has just stood, and else what it was in the air."""
-    if memory[i, SINCE] < _LAG:
+    configured where it stands or, at least, has just stood, and else what it was in the air."""
+    if memory[i, SINCE] <= 0.0:
         return settings.force_part
-    return max(math.sqrt(_pressed_aloft(i, settings.force_part, memory)), min(_LEAST, settings.force_part))
+    least = settings.force_part if memory[i, SINCE] < _LAG else min(_LEAST, settings.force_part)
+    return max(math.sqrt(_pressed_aloft(i, settings.force_part, memory)), least)
 
 
 @kernel

@@ -28,10 +28,10 @@ def note_unrest(i, settings, dt, weight, follows, problem, here, tracker, memory
     nothing.
 
     A contact that is thought to be closed may have left: its rate is that of a swing then, and to learn it would keep
-    all later ones closed. Where the force on it is not believed (``weight``), only motions to and fro are unrest: twice
-    the smaller one of the mean squares up and down. A foot that leaves has gone up, and one that sinks in soft ground
-    goes down after its touchdown. What comes down from above where it stood does not. ``follows``: m/s, how fast a
-    foot moves in ground that gives way.
+    all later ones closed. Only motions to and fro are unrest: twice the smaller one of the mean squares up and down. A
+    foot that leaves has gone up, and one that sinks in soft ground goes down after its touchdown. What comes down from
+    above where it stood does not. ``weight``: of the force on it. ``follows``: m/s, how fast a foot moves in ground
+    that gives way.
     """
     unrest, rate = memory.unrest[i], here.gap_velocity[i]
     lag = 1.0 - math.exp(-dt / _TIME)
@@ -45,7 +45,7 @@ def note_unrest(i, settings, dt, weight, follows, problem, here, tracker, memory
     low = memory.entry[i] >= 0 and problem.gap[i] - memory.stance_height[i] < _RISEN
     if unrest[CLOSED_FOR] > _STOPPED and (unrest[CLOSED_FOR] < _SUNK or low):
         unrest[DOWN] += lag * (min(rate, 0.0) ** 2 - unrest[DOWN])
-    square = unrest[ALL] if weight >= BELIEVED else min(unrest[ALL], 2.0 * min(unrest[UP], unrest[DOWN]))
+    square = min(unrest[ALL], 2.0 * min(unrest[UP], unrest[DOWN]))
     square = max(square, follows * follows)
     here.velocity_sigmas[i] = math.sqrt(here.velocity_sigmas[i] ** 2 + square)
     leaves = settings.velocity_tolerance
