@@ -48,6 +48,7 @@ _DRIFT = 0.02  # m/√s, of the height
 _ACCELERATION = 1.0  # m/s², of what the accelerometer misses, and
 _UNKNOWN = 10.0  # without one
 _FELT, _FALLS = 0.004, 4.0  # s, m/s²: a mean specific force below that is that of a fall
+_FLIGHT = 0.05  # s of a fall: legs that swing pull a trunk down for less
 _LONGEST_FALL = 1.0  # s, of 5 m: what seems to fall for longer has an accelerometer of another unit, which is not used
 _ALOFT = 0.3  # m, height of the lowest foot of a robot that begins in the air
 _HIGH = 0.1  # m, deviation of the height of one that flies
@@ -109,6 +110,7 @@ class BaseFromLegs:
         self._since = 0  # when a foot stood last
         self._felt = 9.81  # m/s², mean specific force
         self._falling = 0.0  # s, for which it has been that of a fall
+        self._known = _BEGINNING**2, _HIGH**2  # (m/s)², m², variances of velocity and height when something carried it
         self._alone = 0.0  # 1 where no foot stands, as far as is known
         self._position, self._velocity = np.zeros(3), np.zeros(3)
         self._speed_variance = self._height_variance = math.inf
@@ -199,11 +201,14 @@ class BaseFromLegs:
             if not math.isfinite(self._speed_variance):  # it begins in the air, nobody knows how high
                 self._velocity, self._position[2] = np.zeros(3), _ALOFT - float(gap.min())
                 self._speed_variance = _BEGINNING**2
-            elif float(gap.min()) + self._position[2] < -_HEIGHT - _SIGMAS * math.sqrt(self._spread):
-                # It fell through where the ground was thought.
-                self._position[2] = _ALOFT - float(gap.min())
+                self._known = _BEGINNING**2, _HIGH**2
+            elif float(gap.max()) + self._position[2] < -_HEIGHT - _SIGMAS * math.sqrt(self._spread):
+                # It fell through where the ground was thought; a single foot steps down.
+                self._position[2], self._known = _ALOFT - float(gap.min()), (self._speed_variance, _HIGH**2)
             self._height_variance = _HIGH**2
             self._alone, self._since = 1.0, self._stamp
+            if self._falling > _FLIGHT:
+                self._fly()
             return
         near = np.exp(-0.5 * (gap - gap.min()) ** 2 / (_HEIGHT**2 + _SIGMAS**2 * self._spread))
         if not math.isfinite(self._speed_variance):
@@ -238,6 +243,16 @@ class BaseFromLegs:
         gain = self._height_variance / (self._height_variance + noise / max(total, 1e-9))
         self._position[2] += gain * (level - self._position[2])
         self._height_variance *= 1.0 - gain
+        self._known = self._speed_variance, self._height_variance
+
+    def _fly(self) -> None:
+        """What flies for certain is shaken by nothing, and as well known as when something carried it last, but for
+        what the accelerometer misses and where the velocity leads."""
+        speed, height = self._known
+        self._speed_variance = min(self._speed_variance, speed + 0.001 * _ACCELERATION**2 * self._falling)
+        led = math.sqrt(height) + self._falling * math.sqrt(self._speed_variance)
+        self._height_variance = min(_HIGH, led) ** 2
+        self._alone = self._jolt = 0.0
 
     def _note_spread(self, seconds: float, gap: Array, agrees: Array) -> None:
         """Learn how far the heights of feet that stand are apart: attitude, joint zeros and ground are never exact."""

@@ -248,3 +248,29 @@ def test_a_trunk_that_heavy_legs_pull_down_in_the_air_is_not_carried(pulled):
         legs.add(stamp, np.r_[np.zeros(7), -0.1, -0.1], np.zeros(8), unit)
         carried.append(legs._falling == 0.0)
     assert all(carried[:100]) and not any(carried[110:])
+
+
+def test_a_foot_that_reaches_down_beside_one_that_stands_has_not_fallen_through_the_ground():
+    """Over the edge of a step, while a swing pulls the trunk down for 40 ms: the base does not leap."""
+    legs, heights = BaseFromLegs(MODEL), []
+    for k in range(340):
+        low, rate = 0.001 * max(k - 200, 0), float(k > 200)
+        unit = imu(START + k * MS, force=(0.0, 0.0, 1.7 if k >= 300 else 9.81))
+        made = legs.add(START + k * MS, np.r_[np.zeros(7), -0.1 - low, -0.1], np.r_[np.zeros(6), -rate, 0.0], unit)
+        heights.append(made.numbers[2])
+    assert np.abs(np.diff(heights)).max() < 0.02 and abs(heights[-1] - 0.6) < 0.1
+
+
+def test_a_flight_is_as_well_known_as_the_stance_before_it():
+    """Of a robot that stretches its legs, by 20 m/s² for 50 ms, and takes off. Feet that a base of unknown velocity might hold at
+    rest would seem to stand all through its jump."""
+    legs, found = BaseFromLegs(MODEL), []
+    for k in range(480):
+        t = 0.001 * min(max(k - 250, 0), 50)
+        stretched, rate = 10.0 * t * t, 20.0 * t * (k <= 300)
+        unit = imu(START + k * MS, force=(0.0, 0.0, 9.81 + 20.0 * (k > 250) if k <= 300 else 1e-4))
+        q, v = np.r_[np.zeros(7), np.full(2, -0.1 - stretched)], np.r_[np.zeros(6), np.full(2, -rate)]
+        made = legs.add(START + k * MS, q, v, unit)
+        found.append(np.sqrt([made.covariance[0, 2, 2], made.covariance[1, 2, 2]]))
+    height, speed = np.array(found)[360:].T
+    assert (speed < 0.1).all() and (height < 0.03).all() and (np.diff(height) >= 0.0).all()

@@ -8,7 +8,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.effort_correction import CONSTANTS, FRICTION, KINDS, RATES, UNREST
+from hybrid_contact_ros.kernels.estimation.effort_correction import (
+    CONSTANTS,
+    FRICTION,
+    KINDS,
+    RATES,
+    UNREST,
+    follow_efforts,
+)
 from hybrid_contact_ros.kernels.estimation.effort_errors import doubt_torques
 from hybrid_contact_ros.kernels.estimation.error_forecasts import FORETOLD, JUDGED, MEASURED, NUMBERS
 
@@ -52,6 +59,21 @@ def test_the_friction_of_a_joint_that_stands_still_is_between_none_and_all_of_it
 def test_before_an_arm_has_moved_its_efforts_may_be_wrong_by_a_part_of_themselves():
     first, later, last = (doubted(measured=0.0, effort=10.0, seconds=seconds) for seconds in (0.0, 0.2, 5.0))
     assert first == pytest.approx(0.5) and later == pytest.approx(0.25) and last < 0.02
+
+
+def test_half_of_a_step_of_the_efforts_may_be_of_the_time_before_or_after_it():
+    """Of a controller that asks for the torques of a stance before the foot has touched."""
+    correction = SimpleNamespace(
+        active=[0], added=np.array([0.5, 0.0]), slow=np.zeros(2), late=np.zeros(2), unsure=np.zeros(2),
+        effort_rate=np.zeros((RATES, 2)),
+    )  # fmt: skip
+    table, numbers = SimpleNamespace(presses=1.0), np.zeros(NUMBERS)
+    said = []
+    for dt, effort in ((0.0, 3.0), (0.002, 3.0), (0.002, 11.0), (0.002, 11.0), (1.0, 5.0)):
+        follow_efforts.py_func(dt, np.array([effort + 0.5, 0.0]), correction)  # 0.5 N m are made up for
+        doubt_torques.py_func(np.zeros(2), np.zeros(2), table, numbers, correction)
+        said.append(correction.unsure.tolist())
+    assert said == [[0.0, 0.0], [0.0, 0.0], [4.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
 
 
 def test_nothing_is_doubted_of_robots_that_stand():
