@@ -262,8 +262,8 @@ def test_a_foot_that_reaches_down_beside_one_that_stands_has_not_fallen_through_
 
 
 def test_a_flight_is_as_well_known_as_the_stance_before_it():
-    """Of a robot that stretches its legs, by 20 m/s² for 50 ms, and takes off. Feet that a base of unknown velocity might hold at
-    rest would seem to stand all through its jump."""
+    """Of a robot that stretches its legs, by 20 m/s² for 50 ms, and takes off. Feet that a base of unknown velocity
+    might hold at rest would seem to stand all through its jump."""
     legs, found = BaseFromLegs(MODEL), []
     for k in range(480):
         t = 0.001 * min(max(k - 250, 0), 50)

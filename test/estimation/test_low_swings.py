@@ -90,12 +90,13 @@ def test_noise_to_and_fro_is_unrest_whether_forces_are_known_or_not():
         assert rest(rates, np.zeros(2000), weight) == pytest.approx(0.1, rel=0.2)
 
 
-def test_a_foot_that_has_left_is_no_unrest_unless_forces_say_that_it_stands():
+@pytest.mark.parametrize("weight", [0.0, 1.0])
+def test_a_foot_that_has_left_is_no_unrest_whatever_forces_say(weight):
+    """Forces of wrong efforts hold a foot that has left, and its rate would hold it the longer at each later step."""
     up = np.full(100, 0.1)
-    assert rest(up, np.cumsum(up) * DT, 0.0) == 0.0
-    assert rest(up, np.cumsum(up) * DT, 1.0) > 0.06
+    assert rest(up, np.cumsum(up) * DT, weight) == 0.0
     rates, heights = np.r_[up, -up], np.cumsum(np.r_[up, -up]) * DT  # 10 mm up, and down again: its last 2 mm count
-    assert rest(rates, heights, 0.0) < 0.05 < 0.07 < rest(rates, heights, 1.0)
+    assert rest(rates, heights, weight) < 0.05
 
 
 def test_soft_ground_that_gives_way_and_lifts_a_foot_is_unrest():

@@ -119,7 +119,7 @@ DOORS = [
             *("out_vectors", "out_numbers", "out_codes", "out_truths"),
         ],
     ),
-    (note_missed, ["seconds", "remembered", "most", "usual", "before", "after", MissedMemory]),
+    (note_missed, ["seconds", "remembered", "most", "usual", "after", MissedMemory]),
     (update_given, ["given", updates.UpdateInput, "out_vectors", "out_numbers", "out_codes", "out_truths"]),
     (
         beliefs.contact_belief,
