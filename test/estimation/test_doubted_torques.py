@@ -61,7 +61,7 @@ def test_before_an_arm_has_moved_its_efforts_may_be_wrong_by_a_part_of_themselve
     assert first == pytest.approx(0.5) and later == pytest.approx(0.25) and last < 0.02
 
 
-def test_half_of_a_step_of_the_efforts_may_be_of_the_time_before_or_after_it():
+def test_half_of_a_leap_of_the_efforts_may_be_of_the_time_before_or_after_it():
     """Of a controller that asks for the torques of a stance before the foot has touched."""
     correction = SimpleNamespace(
         active=[0], added=np.array([0.5, 0.0]), slow=np.zeros(2), late=np.zeros(2), unsure=np.zeros(2),
@@ -74,6 +74,10 @@ def test_half_of_a_step_of_the_efforts_may_be_of_the_time_before_or_after_it():
         doubt_torques.py_func(np.zeros(2), np.zeros(2), table, numbers, correction)
         said.append(correction.unsure.tolist())
     assert said == [[0.0, 0.0], [0.0, 0.0], [4.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
+    for k in range(50):  # a ramp, as steep
+        follow_efforts.py_func(0.002, np.array([8.0 * k, 0.0]), correction)
+        doubt_torques.py_func(np.zeros(2), np.zeros(2), table, numbers, correction)
+    assert correction.unsure.max() < 1e-6
 
 
 def test_nothing_is_doubted_of_robots_that_stand():

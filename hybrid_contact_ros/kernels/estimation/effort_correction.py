@@ -20,10 +20,11 @@ SCALE, BIAS, FRICTION, INERTIA = range(KINDS)
 """Rows of ``EffortCorrection.applied``."""
 CONSTANTS, LATE = 1, 2
 """Bits of ``EffortCorrection.active``."""
-RATES = 5
-RATE, USUAL_RATE, UNREST, STEPPED, LAST = range(RATES)
+RATES = 6
+RATE, USUAL_RATE, UNREST, STEPPED, USUAL_STEP, LAST = range(RATES)
 """Rows of ``EffortCorrection.effort_rate``: of this state, low-passed, and by how much it lately was another one, N m/s
-(N/s); half of the step since the last state, and the effort of that as it was measured, N m (N)."""
+(N/s); half of what the step since the last state is larger than usual, half of the usual one, and the last effort as it
+was measured, N m (N)."""
 _RATE_TIME = 0.003  # s, of the low-pass that efforts are compared with for their rate
 _USUAL, _UNREST = 0.005, 0.01  # s, over which a rate is the usual one, and for which one that changed is remembered
 _SIGN_SPEED = 0.1  # rad/s (m/s): slower joints have a part of their friction
@@ -39,7 +40,7 @@ class EffortCorrection(NamedTuple):
     unsure: Array  # (nv,), N m (N), of :func:`~.effort_errors.doubt_torques`
     late: Array  # (nv,), s, by which efforts come after the motion
     slow: Array  # (nv,), N m (N), measured efforts, low-passed
-    effort_rate: Array  # (RATES, nv): RATE, USUAL_RATE and UNREST, where efforts are late; STEPPED and LAST
+    effort_rate: Array  # (RATES, nv): RATE, USUAL_RATE and UNREST, where efforts are late, and the steps of efforts
 
 
 @kernel
@@ -73,12 +74,14 @@ def follow_efforts(dt, effort, correction):
     pause.
 
     Between two states an effort may have been that of the first or that of the second, and the momentum observer takes
-    their mean: half of a step may be wrong."""
+    their mean: half of a step may be wrong. Of a course that goes on as it did, this is next to nothing."""
     share, rate = _pace(dt) * dt, correction.effort_rate
     usual, kept = -math.expm1(-dt / _USUAL), math.exp(-dt / _UNREST)
     for k in range(effort.shape[0]):
         measured = effort[k] - correction.added[k]
-        rate[STEPPED, k] = 0.5 * abs(measured - rate[LAST, k]) if 0.0 < dt <= LONGEST_PAUSE else 0.0
+        half = 0.5 * abs(measured - rate[LAST, k]) if 0.0 < dt <= LONGEST_PAUSE else 0.0
+        rate[STEPPED, k] = max(half - rate[USUAL_STEP, k], 0.0)
+        rate[USUAL_STEP, k] += usual * (half - rate[USUAL_STEP, k])
         rate[LAST, k] = measured
         rate[UNREST, k] = max(abs(rate[RATE, k] - rate[USUAL_RATE, k]), kept * rate[UNREST, k])
         rate[USUAL_RATE, k] += usual * (rate[RATE, k] - rate[USUAL_RATE, k])
