@@ -155,8 +155,8 @@ def follow_joints(dt, anew, bandwidth, velocity, scale, errors):
 
 @kernel
 def doubt_torques(velocity, effort, table, numbers, correction):
-    """Write by how much the efforts may be wrong in this state, N m (N), into ``unsure``: all by half of a leap,
-    for nobody knows from when between two states on it acted; late ones by what they are led by, as far as their rate has
+    """Write by how much the efforts may be wrong in this state, N m (N), into ``unsure``: all by half of a leap, for
+    nobody knows from when between two states on it acted; late ones by what they are led by, as far as their rate has
     changed of late; a ramp is led for certain.
 
     Of an arm, whose base contradicts nothing, it is also what they left of its motion lately, corrected or not, and a
