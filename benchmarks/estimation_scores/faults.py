@@ -221,9 +221,7 @@ def slow_base(episode: Episode, rate: float, late: float = 0.0, unit: bool = Fal
         if trail is not None:
             trail.add(measured[i])
         if k[i] == i:
-            carry.follow(base, stamps[i])
-        if 0 < k[i] == i:
-            carry.note(Base(numbers[i - 1], None), stamps[k[i - 1]], base, stamps[i])
+            carry.note(base, stamps[i])
         bases.append(carry.at(base, stamps[k[i]], stamps[i]))
     position, quaternion, linear, angular = np.split(np.array([base.numbers for base in bases]), (3, 7, 10), axis=1)
     moved = {"position": position, "quaternion": quaternion, "linear": linear, "angular": angular}

@@ -16,7 +16,7 @@ from hybrid_contact_ros.messages.odometry_lag import OdometryLag
 Array = NDArray[np.float64]
 
 _REMEMBERED = 0.5  # s, of what bases missed
-_LONGEST = 0.2  # s between two bases that still tell how the base moves
+_SOONEST, _LONGEST = 4_000_000, 200_000_000  # ns between two bases that tell how the base moves
 _USUAL = np.array([0.1, 10.0])  # m/s and rad/s, m/s² and rad/s², of pose and twist
 _LATE = 0.005  # s, by which the stamps of an odometry that comes by itself are later than what they measure, unseen
 _LATE_STILL = 0.002  # s, by which they are where that is measured and made up for
@@ -44,44 +44,49 @@ class CarriedBases:
 
     def __init__(self, unit: InertialTrail | None = None) -> None:
         self._twist = _Way()
-        self.lag = None if unit is None else OdometryLag(unit)
         self._ways = [self._twist]
-        if unit is not None and self.lag is not None:
-            self._ways += [_UnitWay(unit, None), _UnitWay(unit, self.lag)]
+        self._lag = None if unit is None else OdometryLag(unit)
+        if unit is not None:
+            self._ways += [_UnitWay(unit, None), _UnitWay(unit, self._lag)]
+        self._noted: tuple[int, Base] | None = None
+        self._best = self._twist
 
     def reset(self) -> None:
         """Forget all bases."""
         for way in self._ways:
             way.reset()
-        if self.lag is not None:
-            self.lag.reset()
+        if self._lag is not None:
+            self._lag.reset()
+        self._noted, self._best = None, self._twist
 
-    @property
-    def lag_ns(self) -> int:
-        """ns, by which the odometry seems to be later than its stamps; 0 without a unit."""
-        return 0 if self.lag is None else self.lag.ns
-
-    def follow(self, base: Base, base_ns: int) -> None:
-        """A base was measured: learn how late it is."""
-        if self.lag is not None:
-            self.lag.note(base_ns, base.numbers[10:13])
-
-    def note(self, before: Base, before_ns: int, base: Base, base_ns: int) -> None:
-        """A base was measured after the one ``before``: learn what carried ones miss. Stamps are ns."""
-        if 0.0 < base_ns - before_ns <= _LONGEST * 1e9:
+    def note(self, base: Base, base_ns: int, carried: bool = True) -> None:
+        """A base was measured, at a stamp (ns), of an odometry whose bases are ``carried`` to other stamps, if only
+        because they are late."""
+        if self._lag is not None:
+            self._lag.note(base_ns, base.numbers[10:13])
+            carried = carried or self._lag.ns > 0
+        if not carried:
+            self._noted = None
+            return
+        before = self._noted
+        if before is not None and 0 < base_ns - before[0] < _SOONEST:
+            return
+        self._noted = base_ns, base
+        if before is not None and 0 < base_ns - before[0] <= _LONGEST:
             for way in self._ways:
-                way.note(before, before_ns, base, base_ns)
+                way.note(before[1], before[0], base, base_ns)
+            self._best = min(self._ways, key=_Way.missed)
 
     def at(self, base: Base, measured_ns: int, wanted_ns: int) -> Base:
         """The base at another stamp (ns), with what carrying it there adds to its covariance."""
-        way = self._best()
+        way = self._best
         numbers = way.carried(base, measured_ns, wanted_ns)
         if numbers is None:
             way, numbers = self._twist, base.at(1e-9 * (wanted_ns - measured_ns)).numbers
         if numbers is base.numbers:
             return base
         there = Base(numbers, base.covariance, base.twist_in_world, late=1e-9 * way.earlier)
-        rates, missed = way.mean(), self._twist.mean()
+        rates, missed = way.mean, self._twist.mean
         if rates is None or missed is None:
             return there
         seconds = 1e-9 * (wanted_ns - measured_ns + way.earlier)
@@ -89,24 +94,30 @@ class CarriedBases:
         added = seconds * seconds * rates + late * late * missed
         return there._replace(carried=added, covariance=None if base.covariance is None else base.covariance + added)
 
-    def _best(self) -> _Way:
-        return min(self._ways, key=_Way.missed)
-
 
 class _Way:
-    """Bases carried along their twist, and what those missed lately."""
+    """Bases carried along their twist, and what those missed lately.
 
-    earlier = 0  # ns, by which bases are older than their stamps
+    Attributes:
+        mean: mean products (2, 6, 6) of the rates of what was missed; None before the first.
+    """
 
     def __init__(self) -> None:
         self._memory = MissedMemory(
             np.zeros((3, 3)), np.zeros(13), np.zeros((2, 6)), seen=np.zeros(1), rates=np.zeros((2, 6, 6))
         )
+        self.mean: Array | None = None
 
     def reset(self) -> None:
         """Forget all bases."""
         self._memory.seen[:] = 0.0
         self._memory.rates[:] = 0.0
+        self.mean = None
+
+    @property
+    def earlier(self) -> int:
+        """ns, by which bases are older than their stamps."""
+        return 0
 
     def carried(self, base: Base, start: int, end: int) -> Array | None:
         """Numbers of a base at another stamp; None where this way does not lead there."""
@@ -121,23 +132,19 @@ class _Way:
         seconds = 1e-9 * (base_ns - before_ns)
         self._memory.there[:] = there[:13]
         note_missed(seconds, _REMEMBERED, _FURTHEST, _USUAL, base.numbers, *self._memory)
+        seen = float(self._memory.seen[0])
+        self.mean = self._memory.rates / seen if seen > 0.0 else None  # zero after numbers that are none
         self._learn(seconds, self._memory.out[1])
 
     def _learn(self, seconds: float, missed: Array) -> None:
         """Learn from the rates (6,) at which the twist was missed."""
 
-    def mean(self) -> Array | None:
-        """Mean products (2, 6, 6) of the rates of what was missed; None before the first."""
-        seen = float(self._memory.seen[0])
-        return None if seen == 0.0 else np.asarray(self._memory.rates / seen)
-
     def missed(self) -> float:
         """How much of the twist was missed, m²/s⁴; infinite before the first."""
-        seen = float(self._memory.seen[0])
-        if seen == 0.0:
-            return np.inf
-        squares = self._memory.rates[1].diagonal()
-        return float(squares[:3].sum() + _LEVER * _LEVER * squares[3:].sum()) / seen
+        if self.mean is None:
+            return math.inf
+        squares = self.mean[1].diagonal()
+        return float(squares[:3].sum() + _LEVER * _LEVER * squares[3:].sum())
 
 
 class _UnitWay(_Way):
@@ -159,7 +166,7 @@ class _UnitWay(_Way):
         self._seconds = 0.0
 
     @property
-    def earlier(self) -> int:  # type: ignore[override]
+    def earlier(self) -> int:
         return 0 if self._lag is None else self._lag.ns
 
     def carried(self, base: Base, start: int, end: int) -> Array | None:

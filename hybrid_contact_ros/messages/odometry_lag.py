@@ -16,12 +16,13 @@ _LAGS = np.arange(-2, 21, dtype=np.int64) * _STEP
 _ZERO = int(np.flatnonzero(_LAGS == 0)[0])
 _HALF = 4_000_000  # ns, half of the time over which the unit's rates are a mean, so that all lags have as much noise
 _WAITING = 16  # odometries, until the unit has measured what came after them
-_OFTEN = 2_000_000  # ns between two odometries that are looked at, at least
+_OFTEN = 4_000_000  # ns between two odometries that are looked at, at least
 _PAUSE = 0.1  # s: more between two counts as that
 _RECALL = 10.0  # s, over which a lag is learned
 _SEEN = 1.0  # s of that, before anything is known
 _BETTER = 1.3  # times the squares that are left with the lag, without it
 _LEAST = 1_000_000  # ns: less is none
+_ANEW = 0.02  # s, after which the lag is looked for anew
 _FOLLOWS = 0.02  # s/s, by which what is made up for follows what is found
 
 
@@ -46,6 +47,7 @@ class OdometryLag:
         self._waiting: list[tuple[int, Array]] = []
         self._last = 0
         self._seconds = 0.0  # since the first, with forgetting
+        self._target, self._since = 0, 0.0  # what was found, ns, and so many s ago
         self.ns = 0
 
     def note(self, stamp: int, spin: Array) -> None:
@@ -65,8 +67,11 @@ class OdometryLag:
                 self._follow(seconds)
 
     def _follow(self, seconds: float) -> None:
+        self._since += seconds
+        if self._since >= _ANEW:
+            self._target, self._since = self._found(), 0.0
         most = round(1e9 * _FOLLOWS * seconds)
-        self.ns += min(max(self._found() - self.ns, -most), most)
+        self.ns += min(max(self._target - self.ns, -most), most)
 
     def _found(self) -> int:
         """The lag (ns) at which least is left, where that is certainly less than without one; else 0."""

@@ -42,7 +42,6 @@ class Pairing:
 
     Attributes:
         refused: why the newest odometry was refused; empty if it was not.
-        carry: carries bases to other stamps.
     """
 
     def __init__(
@@ -53,13 +52,13 @@ class Pairing:
         unit: InertialTrail | None = None,
     ) -> None:
         self._timeout_ns, self._in_step, self._count = timeout_ns, in_step, count
-        self.carry = CarriedBases(unit)
+        self._carry = CarriedBases(unit)
         self.reset()
 
     def reset(self) -> None:
         """Forget both streams."""
         self._bases: list[tuple[int, Base]] = []  # newest last, two at most
-        self.carry.reset()
+        self._carry.reset()
         self._held: tuple[int, JointReading] | None = None
         # Joint states in a row that had a base of their own stamp; new streams get the benefit of the doubt.
         self._matches = _IN_STEP if self._in_step else 0
@@ -87,7 +86,7 @@ class Pairing:
         base = self._at(stamp)
         self._matched = base is not None
         if base is not None:
-            return Pair(stamp, joints, self.carry.at(base, stamp, stamp))
+            return Pair(stamp, joints, self._carry.at(base, stamp, stamp))
         # Where a newer base is here, that of this stamp was lost, and would be refused if it came.
         if self._matches >= _IN_STEP and not (self._bases and self._bases[-1][0] > stamp):
             self._held = (stamp, joints)
@@ -101,11 +100,8 @@ class Pairing:
         Raises:
             RefusedError: ``odometry_timeout``.
         """
-        self.carry.follow(base, stamp)
         # Those of streams in step are not carried, but where one is lost or all are late.
-        if self._bases and (self._matches < _IN_STEP or self.carry.lag_ns):
-            before, last = self._bases[-1]
-            self.carry.note(last, before, base, stamp)
+        self._carry.note(base, stamp, self._matches < _IN_STEP)
         self._bases = [*self._bases[-1:], (stamp, base)]
         if stamp == last_joints:
             self._matched = True
@@ -113,7 +109,7 @@ class Pairing:
             return None
         (at, joints), self._held = self._held, None
         exact = self._at(at)
-        return Pair(at, joints, self._carried(at) if exact is None else self.carry.at(exact, at, at))
+        return Pair(at, joints, self._carried(at) if exact is None else self._carry.at(exact, at, at))
 
     def _at(self, stamp: int) -> Base | None:
         """The base measured at a stamp, where it is one of the two newest."""
@@ -135,7 +131,7 @@ class Pairing:
             away = f"{abs(stamp - at) * 1e-9:.3f} s, input.odometry_timeout is {self._timeout_ns * 1e-9:g} s"
             why = self._why_refused()
             raise RefusedError("odometry_timeout", f"{away}; {why}" if why else away, ODOM)
-        return self.carry.at(base, at, stamp)
+        return self._carry.at(base, at, stamp)
 
     def _why_refused(self) -> str:
         return f"the last one was refused: {self.refused}" if self.refused else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import itertools
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from hybrid_contact_ros.messages.carried_base import CarriedBases
 from hybrid_contact_ros.messages.odometry import Base
 
 EVERY = 0.02  # s
+LATER = itertools.count(10**12, 10**12)  # ns
 
 
 def base(place=(0, 0, 0), turn=None, linear=(0, 0, 0), angular=(0, 0, 0), covariance=None) -> Base:
@@ -21,9 +22,10 @@ def base(place=(0, 0, 0), turn=None, linear=(0, 0, 0), angular=(0, 0, 0), covari
 
 
 def measured(bases: CarriedBases, *found: Base, every: float = EVERY) -> None:
-    """One base after the other, each so many seconds after the last."""
-    for before, after in pairwise(found):
-        bases.note(before, 0, after, round(1e9 * every))
+    """One base after the other, each so many seconds after the last; the first one long after all that were before."""
+    start = next(LATER)
+    for k, one in enumerate(found):
+        bases.note(one, start + round(1e9 * every * k))
 
 
 def at(bases: CarriedBases, found: Base, seconds: float) -> Base:

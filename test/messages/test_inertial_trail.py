@@ -138,10 +138,7 @@ def followed(bases: CarriedBases, unit: InertialTrail, motion: Swaying, late: fl
         one = motion.measured(1e-3 * ms)
         unit.add(one if faulty is None else faulty(one))
         if ms % 20 == 0:
-            base = motion.base(1e-3 * ms - late)
-            bases.follow(base, ms * MS)
-            if ms:
-                bases.note(motion.base(1e-3 * (ms - 20) - late), (ms - 20) * MS, base, ms * MS)
+            bases.note(motion.base(1e-3 * ms - late), ms * MS)
 
 
 def off_by(found, motion: Swaying, t: float) -> float:
@@ -201,7 +198,7 @@ def test_a_jump_of_the_odometry_does_not_mislead_the_next_carried_bases():
     followed(bases, unit, motion)
     jumped = motion.base(3.02)
     jumped.numbers[[0, 7]] += 10.0
-    bases.note(motion.base(3.0), 3000 * MS, jumped, 3020 * MS)
+    bases.note(jumped, 3020 * MS)
     assert off_by(bases.at(motion.base(3.0), 3000 * MS, 3016 * MS), motion, 3.016) < 0.02
 
 
