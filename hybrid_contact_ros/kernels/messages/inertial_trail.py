@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.messages.measurements import base_rotation
 
 KEPT = 512
 """Measurements that are kept at most; at least half of them are, once there are as many."""
@@ -111,7 +112,7 @@ def carried_by_unit(start, end, gravity, place, off, trail, base, out):
     length = sqrt(base[3] ** 2 + base[4] ** 2 + base[5] ** 2 + base[6] ** 2)
     for i in range(4):
         out[3 + i] = base[3 + i] / length
-    _as_matrix(out, rotation)
+    base_rotation(out, rotation)
     spin_at(start, trail)
     _point_velocity(now[0], off[0], place, base, out)
     # From here on out[:3] and out[7:10] are place and velocity of the unit, axes of the world.
@@ -139,7 +140,7 @@ def carried_by_unit(start, end, gravity, place, off, trail, base, out):
             now[0, i] -= off[0, i]
             now[1, i] -= off[1, i]
         _turn_on(0.5 * seconds, now[0], out)
-        _as_matrix(out, rotation)
+        base_rotation(out, rotation)
         for i in range(3):
             pushed = rotation[i, 0] * now[1, 0] + rotation[i, 1] * now[1, 1] + rotation[i, 2] * now[1, 2]
             if i == 2:
@@ -149,7 +150,7 @@ def carried_by_unit(start, end, gravity, place, off, trail, base, out):
         _turn_on(0.5 * seconds, now[0], out)
         at = until
         k += 1 if forward else -1
-    _as_matrix(out, rotation)
+    base_rotation(out, rotation)
     spin_at(end, trail)
     vx, vy, vz = out[7], out[8], out[9]
     for i in range(3):
@@ -168,17 +169,6 @@ def _point_velocity(spin, off, place, base, out):
     out[7] = base[7] + wy * place[2] - wz * place[1]
     out[8] = base[8] + wz * place[0] - wx * place[2]
     out[9] = base[9] + wx * place[1] - wy * place[0]
-
-
-@kernel
-def _as_matrix(base, rotation):
-    """Write the rotation from base to world (3, 3) of the quaternion of length one in ``base``."""
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        a, b, c = base[3 + i], base[3 + j], base[3 + k]
-        rotation[i, i] = 1.0 - 2.0 * (b * b + c * c)
-        rotation[i, j] = 2.0 * (a * b - c * base[6])
-        rotation[j, i] = 2.0 * (a * b + c * base[6])
 
 
 @kernel

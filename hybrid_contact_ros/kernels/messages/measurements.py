@@ -116,7 +116,7 @@ def base_measurement(twist_in_world, use_covariance, quaternion_tolerance, large
         fastest = max(fastest, abs(value) / (largest[0] if k < 3 else largest[1]) if k < 3 or k >= 7 else 0.0)
     if not (isfinite(total) and abs(sqrt(square) - 1.0) <= quaternion_tolerance and fastest <= 1.0):
         return 0
-    _rotation(out, rotation)
+    base_rotation(out, rotation)
     if twist_in_world:
         _turn(rotation, out, 7, 1)
         _turn(rotation, out, 10, 1)
@@ -157,7 +157,7 @@ def carried(seconds, base, rotation, out):
     translated along the linear velocity and rotated by the angular velocity; the linear velocity keeps its direction in
     the world, so that its coordinates in the turned base change.
     """
-    _rotation(base, rotation)
+    base_rotation(base, rotation)
     angle, norm = 0.0, 0.0
     for i in range(3):
         out[7 + i] = rotation[i, 0] * base[7] + rotation[i, 1] * base[8] + rotation[i, 2] * base[9]
@@ -174,7 +174,7 @@ def carried(seconds, base, rotation, out):
     out[4] = qw * y - qx * z + qy * c + qz * x
     out[5] = qw * z + qx * y - qy * x + qz * c
     out[6] = qw * c - qx * x - qy * y - qz * z
-    _rotation(out, rotation)
+    base_rotation(out, rotation)
     _turn(rotation, out, 7, 1)
 
 
@@ -188,7 +188,7 @@ def missed(there, after, rotation, out):
         out: (2, 6): displacement (m) and rotation vector (rad, of the first order) in the axes of the base, then the
             differences of its twist.
     """
-    _rotation(after, rotation)
+    base_rotation(after, rotation)
     norm = 0.0
     for k in range(4):
         norm += after[3 + k] * after[3 + k]
@@ -239,7 +239,7 @@ def note_missed(seconds, remembered, most, usual, after, rotation, there, out, s
 
 
 @kernel
-def _rotation(base, rotation):
+def base_rotation(base, rotation):
     """Write the rotation from base to world (3, 3) of the quaternion in ``base``, which may have any length."""
     length = 0.0
     for k in range(3, 7):
