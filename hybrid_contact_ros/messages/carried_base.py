@@ -21,7 +21,6 @@ _USUAL = np.array([0.1, 10.0])  # m/s and rad/s, m/s² and rad/s², of pose and 
 _LATE = 0.005  # s, by which the stamps of an odometry that comes by itself are later than what they measure, unseen
 _LATE_STILL = 0.002  # s, by which they are where that is measured and made up for
 _FURTHEST = 5.0  # times what was missed lately, or as usual: more is a jump of the odometry, and counts as that
-_LEVER = 0.3  # m, from the base to what moves with its rates: a foot
 _RATES, _FORCES = 1.0, 5.0  # s, over which it is learned by how much a unit's rates and specific forces are too large
 _TURNS, _PUSHES = 0.5, 5.0  # rad/s and m/s²: more in one base is a jump of the odometry, and counts as that
 
@@ -140,11 +139,9 @@ class _Way:
         """Learn from the rates (6,) at which the twist was missed."""
 
     def missed(self) -> float:
-        """How much of the twist was missed, m²/s⁴; infinite before the first."""
-        if self.mean is None:
-            return math.inf
-        squares = self.mean[1].diagonal()
-        return float(squares[:3].sum() + _LEVER * _LEVER * squares[3:].sum())
+        """How much of the linear velocity was missed, m²/s⁴; infinite before the first. Rates do not count: those of an
+        odometry may be low-passed, and later than its velocity."""
+        return math.inf if self.mean is None else float(self.mean[1, :3, :3].trace())
 
 
 class _UnitWay(_Way):

@@ -192,6 +192,21 @@ def test_a_late_base_is_carried_from_when_it_was_measured():
     assert bases.at(motion.base(2.994), 3000 * MS, 3010 * MS).late == 0.0
 
 
+def test_an_odometry_of_which_the_rates_alone_are_late_is_not_made_earlier():
+    """Filters low-pass rates, and have the velocity as it is."""
+    motion, unit = Swaying(3), InertialTrail()
+    bases = CarriedBases(unit)
+    for ms in range(0, 3019, 2):
+        unit.add(motion.measured(1e-3 * ms))
+        if ms % 20 == 0:
+            base = motion.base(1e-3 * ms)
+            base.numbers[10:13] = motion.spin(1e-3 * ms - 0.012)
+            bases.note(base, ms * MS)
+    found = bases.at(base, 3000 * MS, 3016 * MS)
+    assert found.late == 0.0 and off_by(found, motion, 3.016) < 0.01
+    np.testing.assert_allclose(found.numbers[10:], motion.spin(3.016), atol=0.2)
+
+
 def test_a_jump_of_the_odometry_does_not_mislead_the_next_carried_bases():
     motion, unit = Swaying(3), InertialTrail()
     bases = CarriedBases(unit)
