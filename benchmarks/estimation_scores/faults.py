@@ -205,18 +205,16 @@ def _before(time: Array, by: float) -> NDArray[np.intp]:
 def slow_base(episode: Episode, rate: float, late: float = 0.0, unit: bool = False) -> Episode:
     """Odometry of so many a second (Hz), ``late`` by so much (s), which the intake carries to each joint state: along
     its twist, or along what an inertial ``unit`` measures."""
-    r = episode.recording
+    r = late_base(episode, late).recording
     if r.position is None or r.quaternion is None or r.linear is None or r.angular is None:
         return episode
-    measured = _measured(r) if unit else []
-    r = late_base(episode, late).recording if late else r
-    assert r.position is not None and r.quaternion is not None and r.linear is not None and r.angular is not None
+    stamps = np.rint(1e9 * r.time).astype(np.int64).tolist()
+    measured = _measured(stamps, episode.recording) if unit else []
     new = _at(rate, r.time)
     k = new[np.searchsorted(new, np.arange(r.time.size), side="right") - 1]
     numbers = np.column_stack((r.position, r.quaternion, r.linear, r.angular))[k]
     trail = InertialTrail() if unit else None
     bases, carry, nothing = [], CarriedBases(trail), np.zeros((2, 6, 6))
-    stamps = np.rint(1e9 * r.time).astype(np.int64).tolist()
     for i, base in enumerate(Base(row, None) for row in numbers):
         if trail is not None:
             trail.add(measured[i])
@@ -229,11 +227,10 @@ def slow_base(episode: Episode, rate: float, late: float = 0.0, unit: bool = Fal
     return replace(episode, recording=replace(r, **moved))
 
 
-def _measured(recording: Recording) -> list[ImuMeasurement]:
+def _measured(stamps: list[int], recording: Recording) -> list[ImuMeasurement]:
     """What a unit at the origin of the root link measures."""
-    stamps, forces = np.rint(1e9 * recording.time).astype(np.int64), specific_force(recording)
     assert recording.angular is not None
-    rows = zip(stamps.tolist(), recording.angular, forces, strict=True)
+    rows = zip(stamps, recording.angular, specific_force(recording), strict=True)
     return [ImuMeasurement(stamp, None, spin, force) for stamp, spin, force in rows]
 
 

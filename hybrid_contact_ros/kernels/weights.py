@@ -40,7 +40,6 @@ WEIGHTS: dict[str, dict[str, float]] = {
         "messages.measurements.note_missed": 0.44,
         "messages.inertial_trail.add_measurement": 0.24,
         "messages.inertial_trail.covers": 0.13,
-        "messages.inertial_trail.spin_at": 0.2,
         "messages.inertial_trail.carried_by_unit": 0.92,
         "messages.inertial_trail.compare_rates": 0.37,
         "messages.contacts.write_contact_mode": 0.52,

@@ -59,8 +59,8 @@ class CarriedBases:
         self._noted, self._best = None, self._twist
 
     def note(self, base: Base, base_ns: int, carried: bool = True) -> None:
-        """A base was measured, at a stamp (ns), of an odometry whose bases are ``carried`` to other stamps, if only
-        because they are late."""
+        """A base was measured, at a stamp (ns). ``carried``: whether bases of its stream are carried to other stamps;
+        those of a late odometry are in any case."""
         if self._lag is not None:
             self._lag.note(base_ns, base.numbers[10:13])
             carried = carried or self._lag.ns > 0

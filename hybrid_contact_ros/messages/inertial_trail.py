@@ -10,7 +10,6 @@ from hybrid_contact_ros.kernels.messages.inertial_trail import (
     carried_by_unit,
     compare_rates,
     covers,
-    spin_at,
     trail,
 )
 from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
@@ -47,11 +46,6 @@ class InertialTrail:
     def covers(self, start: int, end: int) -> bool:
         """Whether it is known what was between two stamps, whichever is the later one."""
         return bool(covers(min(start, end), max(start, end), self._trail))
-
-    def spin(self, stamp: int) -> Array:
-        """The unit's rates at a stamp that is covered: rad/s (3,), axes of the root link."""
-        spin_at(stamp, self._trail)
-        return self._trail.now[0].copy()
 
     def carried(self, numbers: Array, start: int, end: int, off: Array) -> Array:
         """A base at ``end`` that was ``numbers`` at ``start``, both covered: pose (7) and twist in its own axes (6).

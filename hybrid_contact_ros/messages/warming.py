@@ -10,7 +10,6 @@ from hybrid_contact_ros.kernels.messages.inertial_trail import (
     carried_by_unit,
     compare_rates,
     covers,
-    spin_at,
     trail,
 )
 from hybrid_contact_ros.kernels.messages.measurements import base_measurement, carried, joint_state, note_missed
@@ -30,7 +29,6 @@ def warm() -> None:
     unit, lags = trail(), np.zeros(1, np.int64)
     add_measurement(0, none3, none3, unit)
     covers(0, 0, unit)
-    spin_at(0, unit)
     carried_by_unit(0, 0, 0.0, none3, np.zeros((2, 3)), unit, row, np.zeros(13))
     compare_rates(0, none3, lags, 1, 1.0, unit, np.zeros(1), np.zeros((1, 3, 2)))
     memory = np.zeros(16, np.uint8)

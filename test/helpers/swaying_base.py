@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace as Space
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 
@@ -47,3 +49,19 @@ class Swaying:
         force = self.rotation(t).inv().apply(self._sum(self._along, t, 2) - GRAVITY)
         force += np.cross(turning, self.place) + np.cross(spin, np.cross(spin, self.place))
         return ImuMeasurement(round(1e9 * t), None, spin, force, self.place)
+
+
+def unit_message(one: ImuMeasurement) -> Space:
+    """The ``sensor_msgs/Imu`` of a measurement without orientation, in the axes of the root link."""
+
+    def xyzw(values) -> Space:
+        return Space(**dict(zip("xyzw", map(float, values), strict=False)))
+
+    parts = {
+        "orientation": xyzw(np.zeros(4)),
+        "angular_velocity": xyzw(one.angular_velocity),
+        "linear_acceleration": xyzw(one.acceleration),
+    }
+    stamp = Space(sec=one.stamp_ns // 10**9, nanosec=one.stamp_ns % 10**9)
+    unknown = {f"{name}_covariance": [0.0] * 9 for name in parts}
+    return Space(header=Space(stamp=stamp, frame_id=""), **parts, **unknown)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from helpers.swaying_base import Swaying
+from helpers.swaying_base import Swaying, unit_message
 from hybrid_contact_ros.config import EstimatorConfig, InputConfig
 from hybrid_contact_ros.mechanics.joints import BaseMeasurement
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
@@ -369,24 +369,13 @@ def test_arrays_of_messages_may_be_reused_after_the_call(kind):
     assert state.q[0] == 0.1
 
 
-def unit_message(motion: Swaying, ns: int):
-    one = motion.measured(1e-9 * ns)
-    known = [0.0] * 9
-    parts = {
-        "orientation": xyz([0.0, 0.0, 0.0, 0.0]),
-        "angular_velocity": xyz(one.angular_velocity),
-        "linear_acceleration": xyz(one.acceleration),
-    }
-    return Space(header=Space(stamp=stamp(ns), frame_id=""), **parts, **{f"{name}_covariance": known for name in parts})
-
-
 @pytest.mark.parametrize("late, with_unit", [(0, True), (4, True), (4, False)])
 def test_states_of_an_odometry_in_step_are_of_the_time_that_they_say(late, with_unit):
     motion = Swaying(3, place=np.zeros(3))
     streams = Intake(FLOATING, InputConfig(imu=with_unit))
     for ms in range(0, 3000, 2):
         if with_unit:
-            streams.side_input("imu", unit_message(motion, ms * MS), ms * MS)
+            streams.side_input("imu", unit_message(motion.measured(1e-3 * ms)), ms * MS)
         n = motion.base(1e-3 * (ms - late)).numbers
         states = feed(streams, joints(ms * MS), odometry(ms * MS, n[:3], n[3:7], n[7:10], n[10:]))
     (state,) = states

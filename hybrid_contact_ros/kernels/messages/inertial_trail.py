@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import cos, isfinite, sin, sqrt
+from math import isfinite, sqrt
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.messages.measurements import base_rotation
+from hybrid_contact_ros.kernels.messages.measurements import base_rotation, turn_into, turn_on
 
 KEPT = 512
 """Measurements that are kept at most; at least half of them are, once there are as many."""
@@ -94,9 +94,11 @@ def _between(stamp, k, numbers, trail, out):
 
 
 @kernel
-def spin_at(stamp, trail):
-    """The rate at ``stamp`` (ns), which is covered, in ``trail.now[0]``."""
+def _spin_at(stamp, off, trail):
+    """Write the rate at ``stamp`` (ns), which is covered, less ``off`` (3,), into ``trail.now[0]``."""
     _between(stamp, _after(stamp, trail), trail.spins, trail, trail.now[0])
+    for i in range(3):
+        trail.now[0, i] -= off[i]
 
 
 @kernel
@@ -113,10 +115,9 @@ def carried_by_unit(start, end, gravity, place, off, trail, base, out):
     for i in range(4):
         out[3 + i] = base[3 + i] / length
     base_rotation(out, rotation)
-    spin_at(start, trail)
-    _point_velocity(now[0], off[0], place, base, out)
+    _spin_at(start, off[0], trail)
     # From here on out[:3] and out[7:10] are place and velocity of the unit, axes of the world.
-    vx, vy, vz = out[7], out[8], out[9]
+    vx, vy, vz = _with_lever(1.0, now[0], place, base)
     for i in range(3):
         out[7 + i] = rotation[i, 0] * vx + rotation[i, 1] * vy + rotation[i, 2] * vz
         out[i] = base[i] + rotation[i, 0] * place[0] + rotation[i, 1] * place[1] + rotation[i, 2] * place[2]
@@ -139,7 +140,7 @@ def carried_by_unit(start, end, gravity, place, off, trail, base, out):
         for i in range(3):
             now[0, i] -= off[0, i]
             now[1, i] -= off[1, i]
-        _turn_on(0.5 * seconds, now[0], out)
+        turn_on(0.5 * seconds, now[0], out)
         base_rotation(out, rotation)
         for i in range(3):
             pushed = rotation[i, 0] * now[1, 0] + rotation[i, 1] * now[1, 1] + rotation[i, 2] * now[1, 2]
@@ -147,42 +148,26 @@ def carried_by_unit(start, end, gravity, place, off, trail, base, out):
                 pushed -= gravity
             out[i] += seconds * (out[7 + i] + 0.5 * seconds * pushed)
             out[7 + i] += seconds * pushed
-        _turn_on(0.5 * seconds, now[0], out)
+        turn_on(0.5 * seconds, now[0], out)
         at = until
         k += 1 if forward else -1
     base_rotation(out, rotation)
-    spin_at(end, trail)
-    vx, vy, vz = out[7], out[8], out[9]
+    turn_into(rotation, out, 7, 1)
+    _spin_at(end, off[0], trail)
+    out[7], out[8], out[9] = _with_lever(-1.0, now[0], place, out)
     for i in range(3):
         out[i] -= rotation[i, 0] * place[0] + rotation[i, 1] * place[1] + rotation[i, 2] * place[2]
-        out[7 + i] = rotation[0, i] * vx + rotation[1, i] * vy + rotation[2, i] * vz
-        out[10 + i] = now[0, i] - off[0, i]
-    out[7] -= out[11] * place[2] - out[12] * place[1]
-    out[8] -= out[12] * place[0] - out[10] * place[2]
-    out[9] -= out[10] * place[1] - out[11] * place[0]
+        out[10 + i] = now[0, i]
 
 
 @kernel
-def _point_velocity(spin, off, place, base, out):
-    """Write the velocity of the point ``place`` in the axes of the base into out[7:10]."""
-    wx, wy, wz = spin[0] - off[0], spin[1] - off[1], spin[2] - off[2]
-    out[7] = base[7] + wy * place[2] - wz * place[1]
-    out[8] = base[8] + wz * place[0] - wx * place[2]
-    out[9] = base[9] + wx * place[1] - wy * place[0]
-
-
-@kernel
-def _turn_on(seconds, spin, base):
-    """Turn the quaternion in ``base`` on by a rate (3,), its own axes."""
-    size = sqrt(spin[0] ** 2 + spin[1] ** 2 + spin[2] ** 2)
-    half = 0.5 * seconds * size
-    ratio = sin(half) / size if size > 0.0 else 0.0
-    x, y, z, c = ratio * spin[0], ratio * spin[1], ratio * spin[2], cos(half)
-    qx, qy, qz, qw = base[3], base[4], base[5], base[6]
-    base[3] = qw * x + qx * c + qy * z - qz * y
-    base[4] = qw * y - qx * z + qy * c + qz * x
-    base[5] = qw * z + qx * y - qy * x + qz * c
-    base[6] = qw * c - qx * x - qy * y - qz * z
+def _with_lever(sign, spin, place, base):
+    """The linear velocity in ``base``, and ``sign`` times what ``spin`` adds to it at ``place``, in the axes of all."""
+    return (
+        base[7] + sign * (spin[1] * place[2] - spin[2] * place[1]),
+        base[8] + sign * (spin[2] * place[0] - spin[0] * place[2]),
+        base[9] + sign * (spin[0] * place[1] - spin[1] * place[0]),
+    )
 
 
 @kernel

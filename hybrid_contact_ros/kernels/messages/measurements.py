@@ -118,8 +118,8 @@ def base_measurement(twist_in_world, use_covariance, quaternion_tolerance, large
         return 0
     base_rotation(out, rotation)
     if twist_in_world:
-        _turn(rotation, out, 7, 1)
-        _turn(rotation, out, 10, 1)
+        turn_into(rotation, out, 7, 1)
+        turn_into(rotation, out, 10, 1)
     if not use_covariance:
         return USABLE
     answer = USABLE
@@ -139,11 +139,11 @@ def base_measurement(twist_in_world, use_covariance, quaternion_tolerance, large
             out[at + k] = message[source + k] if valid else 0.0
         if valid and (part == 0 or twist_in_world):
             for row in range(6):  # C R
-                _turn(rotation, out, at + 6 * row, 1)
-                _turn(rotation, out, at + 6 * row + 3, 1)
+                turn_into(rotation, out, at + 6 * row, 1)
+                turn_into(rotation, out, at + 6 * row + 3, 1)
             for column in range(6):  # Rᵀ (C R)
-                _turn(rotation, out, at + column, 6)
-                _turn(rotation, out, at + column + 18, 6)
+                turn_into(rotation, out, at + column, 6)
+                turn_into(rotation, out, at + column + 18, 6)
         for k in range(36):
             some = some or out[at + k] != 0.0
     return answer | COVARIANCE if some else answer
@@ -158,24 +158,18 @@ def carried(seconds, base, rotation, out):
     the world, so that its coordinates in the turned base change.
     """
     base_rotation(base, rotation)
-    angle, norm = 0.0, 0.0
+    norm = 0.0
     for i in range(3):
         out[7 + i] = rotation[i, 0] * base[7] + rotation[i, 1] * base[8] + rotation[i, 2] * base[9]
         out[10 + i] = base[10 + i]
         out[i] = base[i] + out[7 + i] * seconds
-        angle += base[10 + i] * base[10 + i]
     for k in range(4):
         norm += base[3 + k] * base[3 + k]
-    angle, norm = abs(0.5 * seconds) * sqrt(angle), sqrt(norm)
-    ratio = 0.5 * seconds * (sin(angle) / angle if angle > 0.0 else 1.0) / norm
-    x, y, z, c = ratio * base[10], ratio * base[11], ratio * base[12], cos(angle) / norm
-    qx, qy, qz, qw = base[3], base[4], base[5], base[6]
-    out[3] = qw * x + qx * c + qy * z - qz * y
-    out[4] = qw * y - qx * z + qy * c + qz * x
-    out[5] = qw * z + qx * y - qy * x + qz * c
-    out[6] = qw * c - qx * x - qy * y - qz * z
+    for k in range(4):
+        out[3 + k] = base[3 + k] / sqrt(norm)
+    turn_on(seconds, base[10:13], out)
     base_rotation(out, rotation)
-    _turn(rotation, out, 7, 1)
+    turn_into(rotation, out, 7, 1)
 
 
 @kernel
@@ -239,6 +233,20 @@ def note_missed(seconds, remembered, most, usual, after, rotation, there, out, s
 
 
 @kernel
+def turn_on(seconds, spin, base):
+    """Turn the quaternion of length one in ``base`` on by a rate (3,), rad/s, its own axes."""
+    size = sqrt(spin[0] ** 2 + spin[1] ** 2 + spin[2] ** 2)
+    half = 0.5 * seconds * size
+    ratio = sin(half) / size if size > 0.0 else 0.0
+    x, y, z, c = ratio * spin[0], ratio * spin[1], ratio * spin[2], cos(half)
+    qx, qy, qz, qw = base[3], base[4], base[5], base[6]
+    base[3] = qw * x + qx * c + qy * z - qz * y
+    base[4] = qw * y - qx * z + qy * c + qz * x
+    base[5] = qw * z + qx * y - qy * x + qz * c
+    base[6] = qw * c - qx * x - qy * y - qz * z
+
+
+@kernel
 def base_rotation(base, rotation):
     """Write the rotation from base to world (3, 3) of the quaternion in ``base``, which may have any length."""
     length = 0.0
@@ -253,7 +261,7 @@ def base_rotation(base, rotation):
 
 
 @kernel
-def _turn(rotation, numbers, at, step):
+def turn_into(rotation, numbers, at, step):
     """Turn a vector from the axes of the world into those of the base, in place. It stands at ``at`` and every ``step``
     numbers after that."""
     a, b, c = numbers[at], numbers[at + step], numbers[at + 2 * step]
