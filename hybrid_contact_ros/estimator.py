@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,6 +26,7 @@ from hybrid_contact_ros.estimation.landing_foresight import LandingForesight
 from hybrid_contact_ros.estimation.measurement import StateReader
 from hybrid_contact_ros.estimation.moment import Moment
 from hybrid_contact_ros.estimation.parts import BESIDE, Parts
+from hybrid_contact_ros.estimation.prompt_rates import PromptRates
 from hybrid_contact_ros.estimation.rhythm import StrideRhythm
 from hybrid_contact_ros.estimation.stream_offsets import StreamOffset, stream_offsets
 from hybrid_contact_ros.estimation.support import stands
@@ -91,6 +93,7 @@ class ContactEstimator:
         self._rhythm = StrideRhythm(m, config.prediction.bound_sigmas)
         self._engine = Engine(model, config, self._rhythm.due)
         self._spikes = EffortSpikes(self._engine.memory.trust.table.scale, held_up=not stands(model))
+        self._rates = PromptRates(model)
         self._reader = StateReader(model, self._engine)
         self._log = EventLog(m)
         self._impact_sets = ImpactSets(model, config)
@@ -126,6 +129,7 @@ class ContactEstimator:
         self._rhythm.reset()
         self._log.reset()
         self._spikes.reset()
+        self._rates.reset()
 
     def warm(self, freeze: bool = False, parts: Parts = Parts.ALL) -> None:
         """Compile every kernel that an update or an impact may need: the first state is then as fast as the thousandth.
@@ -179,8 +183,12 @@ class ContactEstimator:
             raise UnusableStateError(wrong)
         # Check the state; form J, J v, G, and the factor of M. Only this step can refuse, and it remembers nothing.
         given, state = state, self._spikes.cleaned(state)
-        self._reader.read(state)
+        rates = self._rates.prompt(state.stamp_ns, state.q, state.v)
+        prompt = state if rates is state.v else replace(state, v=rates)
+        self._reader.read(prompt)
+        self._rates.note(state.stamp_ns)
         self._spikes.note(given, state)
+        state = prompt
         # Forget what a stamp of the past, or a pause, has made worthless.
         stamp, last = state.stamp_ns, self.stamp_ns
         if last is not None and (stamp < last or 1e-9 * (stamp - last) > LONGEST_PAUSE):
@@ -280,7 +288,8 @@ class ContactEstimator:
     def offsets(self) -> tuple[StreamOffset, ...]:
         """How late efforts, the base and an inertial unit come against the joint states, as far as it is known."""
         memory = self._engine.memory
-        return stream_offsets(memory.offsets, memory.trust.correction, memory.trust.errors)
+        found = stream_offsets(memory.offsets, memory.trust.correction, memory.trust.errors)
+        return (*found, self._rates.offset())
 
     def _maps(self) -> EventMaps:
         if self._event_maps is None:

@@ -190,11 +190,23 @@ def motor_currents(episode: Episode, seed: int = 8, by: float = 0.002, over: flo
     r = episode.recording
     if r.effort is None:
         return episode
-    smooth = r.effort.copy()
-    share = -np.expm1(-np.diff(r.time) / over)
-    for k in range(1, r.time.size):
-        smooth[k] = smooth[k - 1] + share[k - 1] * (r.effort[k] - smooth[k - 1])
-    return late_efforts(replace(episode, recording=replace(r, effort=smooth)), by)
+    return late_efforts(replace(episode, recording=replace(r, effort=_low_passed(r.effort, r.time, over))), by)
+
+
+def late_rates(episode: Episode, over: float = 0.01) -> Episode:
+    """Velocities of joints that drives low-pass (``over``, s, one pole), and positions of encoders of 14 bits."""
+    r = episode.recording
+    assert r.q is not None and r.dq is not None
+    moved = replace(r, q=STEP * np.round(r.q / STEP), dq=_low_passed(r.dq, r.time, over))
+    return replace(episode, recording=moved)
+
+
+def _low_passed(values: Array, time: Array, over: float) -> Array:
+    smooth = values.copy()
+    share = -np.expm1(-np.diff(time) / over)
+    for k in range(1, time.size):
+        smooth[k] = smooth[k - 1] + share[k - 1] * (values[k] - smooth[k - 1])
+    return smooth
 
 
 def _before(time: Array, by: float) -> NDArray[np.intp]:
@@ -245,6 +257,7 @@ FAULTS: dict[str, Callable[[Episode], Episode]] = {
     "none": lambda episode: episode,
     "encoder noise": encoder_noise,
     "positions alone": positions_alone,
+    "late joint velocities": late_rates,
     "IMU bias": imu_bias,
     "effort scale and friction": efforts,
     "effort noise": effort_noise,

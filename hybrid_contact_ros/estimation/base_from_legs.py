@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hybrid_contact_ros.estimation.prompt_rates import PromptRates
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.rotation import rotation_matrix
 from hybrid_contact_ros.mechanics.sensors import ImuMeasurement
@@ -102,10 +103,15 @@ class BaseFromLegs:
         axes = np.concatenate((model.contact_normals[:, None], model.contact_tangents), axis=1)
         self._axes = axes[self._feet]  # (k, 3, 3), normal first
         self._v = np.zeros(model.nv)
+        self._rates = PromptRates(model)
         self.reset()
 
     def reset(self) -> None:
         """Forget all states."""
+        self._rates.reset()
+        self._begin()
+
+    def _begin(self) -> None:
         self._stamp = 0
         self._since = 0  # when a foot stood last
         self._felt = 9.81  # m/s², mean specific force
@@ -149,19 +155,20 @@ class BaseFromLegs:
             return None
         seconds = 1e-9 * (stamp_ns - self._stamp)
         if not 0.0 < seconds <= _PAUSE:
-            self.reset()
+            self._begin()
             seconds = 0.0
         self._stamp = stamp_ns
         turn, spin = (
             _later(imu.orientation, imu.angular_velocity, 1e-9 * (stamp_ns - imu.stamp_ns)),
             imu.angular_velocity,
         )
-        q, v = joints.copy(), rates.copy()
+        q, v = joints.copy(), self._rates.prompt(stamp_ns, joints, rates).copy()
         q[:3], q[3:7] = 0.0, turn
         v[:3], v[3:6] = 0.0, spin
         model = self._model
         if not model.evaluate(RobotState(stamp_ns, q, v)):
             return None
+        self._rates.note(stamp_ns)
         rotation = rotation_matrix(turn)
         self._predict(seconds, rotation, imu)
         gap = model.rows.gap[self._feet]

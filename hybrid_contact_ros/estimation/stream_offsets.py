@@ -98,6 +98,11 @@ def odometry_offset(late: float) -> StreamOffset:
     return StreamOffset("odometry", _NAMES[UNIT], late, 0.0, least=_NOTABLE, made_up=True)
 
 
+def joint_offset(late: float, sigma: float) -> StreamOffset:
+    """Of joint velocities that are so much later (s) than positions, which is made up for."""
+    return StreamOffset("joint velocities", "positions", late, sigma, least=_NOTABLE, made_up=True)
+
+
 def _efforts(correction: EffortCorrection, errors: EffortErrors) -> list[StreamOffset]:
     """Of efforts, once their errors were learned."""
     numbers = errors.numbers.tolist()

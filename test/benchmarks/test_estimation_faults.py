@@ -25,6 +25,7 @@ CHANGED = {
     "none": (),
     "encoder noise": ("q", "dq"),
     "positions alone": ("q", "dq"),
+    "late joint velocities": ("q", "dq"),
     "IMU bias": ("quaternion", "angular"),
     "effort scale and friction": ("effort",),
     "effort noise": ("effort",),
