@@ -64,6 +64,7 @@ def stance_memory(m: int) -> StanceMemory:
         pressing=np.zeros(m),
         eased=np.zeros(m),
         pulling=np.zeros(m),
+        bore=np.zeros(m),
         entry=np.full(m, -1, dtype=np.int64),
         shift=np.zeros(m),
     )
@@ -122,6 +123,7 @@ def ground_scratch(model: RigidBodyModel) -> GroundScratch:
         quiet=np.zeros(m),
         rate_offs=np.zeros(m),
         gap_offs=np.zeros(m),
+        pushes=np.zeros(m),
     )
 
 

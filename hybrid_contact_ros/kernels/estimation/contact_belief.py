@@ -31,6 +31,9 @@ STATES = 81
 _CLOSED = np.array([sum(1 << j for j in range(GROUP) if state // 3**j % 3) for state in range(STATES)])
 """(STATES,): bit j says whether member j is closed in a state."""
 _LEAST = 1e-9  # A belief is never below this: what was ruled out can be believed again.
+# m, by which an arm's table may be higher than was configured; deviations; m/s: a tip is as fast at least; and s: what
+# it does not reach so soon, it hardly touches.
+_STEP, _SIGMAS, _CREEPS, _SOON = 0.03, 3.0, 0.05, 0.05
 _START = (0.5, 0.4, 0.1)  # before the first state
 _LONGEST = 1.0  # s: after a longer pause as much is forgotten as after this
 
@@ -99,6 +102,8 @@ def contact_belief(
             k += 1
         for j in range(k):
             transitions(members[g, j], settings, given.dt, memory, scratch.transition[j])
+            if settings.velocity_correlation == math.inf:  # an arm
+                heed_reach(members[g, j], given, scratch.transition[j])
             single_likelihoods(members[g, j], settings, given, memory.held, memory.forces, scratch.single[j])
             # What foot sensors, shocks and commands say beside.
             steer(beside[members[g, j]], scratch.transition[j])
@@ -109,6 +114,19 @@ def contact_belief(
             joint_likelihoods(members[g], k, settings, given, memory.forces, scratch.L, scratch.x, scratch.joint)
         _step(k, given.first, joined, scratch, memory.belief[g])
         _marginals(members[g], k, memory.belief[g], probability)
+
+
+@kernel
+def heed_reach(i, given, out):
+    """Lower the probability (3, 3) that the tip of an arm touches without any sign of it, by how far it is above where
+    its table may be. A foot may meet the ground anywhere."""
+    far = given.gap[i] - _STEP - _SIGMAS * math.hypot(given.gap_sigmas[i], given.surfaces[i])
+    if far > 0.0:
+        soonest = far / max(-given.rate[i] + _SIGMAS * given.rate_sigmas[i], _CREEPS)
+        part = min(1.0, (_SOON / soonest) ** 2)
+        out[0, 1] *= part
+        out[0, 2] *= part
+        out[0, 0] = 1.0 - out[0, 1] - out[0, 2]
 
 
 @kernel

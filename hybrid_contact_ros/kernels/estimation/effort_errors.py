@@ -59,6 +59,7 @@ from hybrid_contact_ros.kernels.estimation.error_forecasts import (
     REST,
     SECONDS,
     SOLVED_AT,
+    UNIT,
     UNKNOWN,
     USUAL,
     forget_certainty,
@@ -99,6 +100,8 @@ _WORTH = 0.5  # squares of the floor that the efforts leave step by step, below 
 _HELPS, _FAILS = 0.5, 0.8  # parts of what they leave, below which the correction begins, and above which it ends
 _ODD = 10.0  # times what is usually left: samples of which more is count less
 _RESOLVED = 0.006  # s between states: from further apart ones nothing tells how late efforts are
+_NOISES = 4.0  # times what noise leaves, which is no error
+_WHITE = 0.25  # of the variance of white noise, times bandwidth and step: what two poles leave of it
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 
 
@@ -113,7 +116,8 @@ class EffortErrors(NamedTuple):
     # states, s; s for which the filters still remember efforts that are not known; what was left with a push that
     # lasts, as with the forecasts; s, by which efforts are late, and its deviation, 0 before the first solution; what
     # was left with forecasts of both; and, in squares of the floor, what samples are weighted with at most, and what
-    # was left with the constants, the least lately, and of the last samples, of which a push that lasts as well
+    # was left with the constants, the least lately, and of the last samples, of which a push that lasts as well; and,
+    # in squares of the floor, what is left and counts as one of these, because noise alone leaves much of it
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     swift: Array  # (3, nv): the last velocity; accelerations after one pole and after two, by ``scale``
     last: Array  # (2, nv): efforts and signs of the last sample
@@ -171,7 +175,7 @@ def doubt_torques(velocity, effort, table, numbers, correction):
     constant = correction.active[0] & CONSTANTS != 0
     square = numbers[FORETOLD] if constant else numbers[MEASURED]
     floor, unseen = table.floor * table.share * table.presses, _UNSEEN_FOR / (numbers[JUDGED] + _UNSEEN_FOR)
-    left = floor * math.sqrt(square / (numbers[JUDGED] + _UNSEEN_FOR))
+    left = floor * math.sqrt(numbers[UNIT] * square / (numbers[JUDGED] + _UNSEEN_FOR))
     for k in range(velocity.shape[0]):
         if table.scale[k] > 0.0 and table.limb[k] >= 0:
             sign = smooth_sign(velocity[k])
@@ -183,11 +187,11 @@ def doubt_torques(velocity, effort, table, numbers, correction):
 
 
 @kernel
-def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
+def learn_errors(dt, floor, found, jitter, table, trust, scratch, correction, errors):
     """Take what the efforts leave of the motion of one state, and decide what is applied from the next one on.
 
     Args:
-        floor: what is passed over, in parts of the weight. found: rows of the basis. table, trust, scratch: of
+        floor: what is passed over, in parts of the weight. found: rows of the basis. jitter, table, trust, scratch: of
             :func:`~.effort_trust.check_efforts`; ``scratch.left[0]`` is e of the measured efforts.
     """
     n = errors.joint.shape[0]
@@ -218,8 +222,10 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
         k = errors.joint[a]
         change = _TIMING * rate_of_effort(k, table.bandwidth, trust) / settled
         square += change * change
+    if table.fixed:  # the floor of what presses a little is below the noise of encoders and currents
+        square += _NOISES * _noise(dt, jitter, table, trust, errors)
     certain, noise = step / (_CORRELATED * square), min(noise_left(numbers), 1.0)
-    odd = judge(step, square, found, columns, table, trust, scratch, errors)
+    odd = judge(step, square, square / (floor * floor), found, columns, table, trust, scratch, errors)
     if not table.fixed:
         remembered = math.exp(-step / _PUSH_MEMORY)
         learn_push(certain, remembered, noise, columns, left, errors.push[0])
@@ -237,6 +243,19 @@ def learn_errors(dt, floor, found, table, trust, scratch, correction, errors):
     plausible, lateness, sigma = solve_errors(noise, numbers[USUAL] <= _RESOLVED, errors)
     numbers[LATENESS], numbers[LATENESS_SIGMA] = min(max(lateness, -LATEST), LATEST), sigma
     _apply(plausible, table, errors, correction)
+
+
+@kernel
+def _noise(dt, jitter, table, trust, errors):
+    """The square, in parts of the weight, of what noise of velocities and of efforts leaves: the joint with the least
+    torque would be said to need none of it, for that explains its noise."""
+    square = 0.0
+    for limb in range(trust.weight.shape[0]):
+        square += trust.energy[limb, 2] / trust.time[0]
+    for a in range(errors.joint.shape[0]):
+        k = errors.joint[a]
+        square += _WHITE * table.bandwidth * dt * (table.scale[k] * jitter[k]) ** 2
+    return square
 
 
 @kernel

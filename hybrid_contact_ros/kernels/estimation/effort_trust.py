@@ -93,12 +93,13 @@ class TrustScratch(NamedTuple):
 
 
 @kernel
-def check_efforts(given, problem, here, velocity, closed, table, memory, scratch, correction, errors, hang):
+def check_efforts(given, problem, here, velocity, closed, jitter, table, memory, scratch, correction, errors, hang):
     """Take one state, and write ``force_weight``, 0 for all limbs without efforts.
 
     A pause starts the filters anew and leaves the weights; a second state of the same time changes nothing. The efforts
     of ``problem`` are corrected (``correction.added``); the filters follow those that were measured, and what they are
-    judged by is corrected with what is applied now. ``closed``: (m,) uint8, with the state before.
+    judged by is corrected with what is applied now. ``closed``: (m,) uint8, with the state before. ``jitter``: (nv,),
+    of :mod:`.effort_noise`.
     """
     m, limbs = memory.force_weight.shape[0], memory.weight.shape[0]
     if table.bandwidth > 0.0 and limbs:
@@ -110,7 +111,7 @@ def check_efforts(given, problem, here, velocity, closed, table, memory, scratch
             follow_joints(given.dt, memory.begun[0] == 0.0, table.bandwidth, velocity, table.scale, errors)
             if settled:
                 note_hanging(given.dt, table, memory, hang)
-                _compare(given.dt, problem, here, closed, table, memory, scratch, correction, errors)
+                _compare(given.dt, problem, here, closed, jitter, table, memory, scratch, correction, errors)
             else:
                 wait_for_efforts(given.dt, hang)
     least = 1.0
@@ -171,7 +172,7 @@ def _filter(dt, effort, velocity, correction, here, table, memory, scratch):
 
 
 @kernel
-def _compare(dt, problem, here, closed, table, memory, scratch, correction, errors):
+def _compare(dt, problem, here, closed, jitter, table, memory, scratch, correction, errors):
     """What r leaves unexplained, with the efforts of each limb and without; from these the weights."""
     limbs = memory.weight.shape[0]
     settled = memory.begun[2]
@@ -198,7 +199,7 @@ def _compare(dt, problem, here, closed, table, memory, scratch, correction, erro
         take_off_rows(found, scratch.basis, scratch.left, 0)
     _learn(dt * settled, math.exp(-dt / (_SLOW * table.recall)), found, table, memory, scratch)
     learn_errors(
-        dt, table.floor * table.share * table.presses, found, table, memory, scratch, correction, errors
+        dt, table.floor * table.share * table.presses, found, jitter, table, memory, scratch, correction, errors
     )  # fmt: skip
 
 

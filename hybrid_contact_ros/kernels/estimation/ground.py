@@ -30,6 +30,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
 from hybrid_contact_ros.kernels.estimation.hanging import HOVERED, LOWERED
 from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, HEIGHT, SINCE, follows, is_single, meet_ground
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
+from hybrid_contact_ros.kernels.estimation.pushes import BORE, bears_little, known_load, points_of
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stance import (
     DRIFT_SPEED,
@@ -64,6 +65,7 @@ class GroundScratch(NamedTuple):
     quiet: Array  # (m,), (m/s)², by which rates at rest vary less than is configured: of :func:`~.unrest.quiet_rates`
     rate_offs: Array  # (m,), m/s, of ActivationConfig, or more where a standing contact does not rest
     gap_offs: Array  # (m,), m, of ActivationConfig, or less where the ground is known and no load is
+    pushes: Array  # (m,), N, of :func:`~.limb_forces.limb_pushes`, NaN where unknown
 
 
 @kernel
@@ -96,6 +98,7 @@ def learn_ground(
             memory.unrest[i, :] = 0.0
             memory.pulling[i] = 0.0
             memory.eased[i] = 0.0
+            memory.bore[i] = 0.0
             memory.met[i, SINCE] = -1.0
     lay_under(robot, problem, ahead)
     if given.first or given.dt > LONGEST_PAUSE:
@@ -110,7 +113,9 @@ def learn_ground(
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
-        noise = rates.noise_sigma[i]
+        noise, known = rates.noise_sigma[i], known_load(i, loads, ground, memory, ahead)
+        if known > loads:
+            memory.pressing[i] = ahead.pushes[i] / points_of(i, ahead.link_of)
         note_travel(i, given.dt, settings.floating_base, velocity, memory)
         on_plane = ahead.plane_of[i] >= 0
         if on_plane and loads >= 0 and given.dt > 0.0 and is_single(i, ahead.link_of):
@@ -124,11 +129,13 @@ def learn_ground(
                 forget_above(ground, i, ahead.under[i], problem.gap[i], ahead.plane_of, memory.entry, map)
             start_anew(i, problem, here, memory, ahead)  # once it presses, where it hung before tells nothing
         elif on_plane and follow_stance(
-            i, loads, settings.gain, noise, ground, given, problem, here, tracker, memory, ahead
+            i, known, settings.gain, noise, ground, given, problem, here, tracker, memory, ahead
         ):
-            held = stopped[i] >= 0.0
+            if loads > 0 and tracker.closed[i]:
+                memory.bore[i] = min(memory.bore[i] + given.dt, BORE)
+            held, hangs = stopped[i] >= 0.0, known == 0 and bears_little(i, ground, memory, ahead)
             added = enter(
-                i, loads, held, settings.floating_base, rates.noise_sigma, ground, given, problem, here,
+                i, known, held, hangs, settings.floating_base, rates.noise_sigma, ground, given, problem, here,
                 scratch.vectors[0], memory, map, ahead,
             )  # fmt: skip
             changed = changed or added
@@ -141,7 +148,8 @@ def learn_ground(
             springs = tracker.closed[i] and weight[i] < BELIEVED  # else forces tell what moves while it stands
             may_move = follows(i, problem.gap[i], springs, memory.met, numbers[SOFTNESS:])
             note_unrest(i, settings, given.dt, weight[i], may_move, problem, here, tracker, memory, ahead)
-            apply_ground(i, loads, settings, ground, given, problem, here, tracker, memory, map, ahead)
+            known = known_load(i, loads, ground, memory, ahead)
+            apply_ground(i, known, settings, ground, given, problem, here, tracker, memory, map, ahead)
             if idle[i] and idle[i] != HOVERED and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND
                 problem.gap[i] = settings.gap_off + _BEYOND

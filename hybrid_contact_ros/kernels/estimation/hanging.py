@@ -62,6 +62,7 @@ class HangMemory(NamedTuple):
     sunk: Array  # (m, LOWERING), of :func:`note_lowering`
     slow: Array  # (2, nv), parts of the weight: low-passed forces in the joints, and what their efforts should be
     unseen: Array  # (1,), s since these were known: a pause, and the filters' start after it
+    light: Array  # (m,), s since nothing presses on the contact by the joints of its limb alone (:mod:`.pushes`)
 
 
 @kernel
@@ -172,5 +173,5 @@ def hang_memory(m: int, nv: int, limbs: int) -> HangMemory:
     """Nothing is known."""
     return HangMemory(
         since=np.zeros(limbs), idle=np.zeros(m, np.uint8), sunk=np.zeros((m, LOWERING)),
-        slow=np.zeros((2, nv)), unseen=np.zeros(1),
+        slow=np.zeros((2, nv)), unseen=np.zeros(1), light=np.zeros(m),
     )  # fmt: skip

@@ -20,6 +20,7 @@ _PLANAR = 2  # joints of a leg that moves in a plane
 # explains the whole residual are not believed.
 _AGREES, _AGREES_IN_PLANE = 0.5, 0.25
 _FLAT = 1e-9  # of the cube of the mean square of a row: joints by which a point moves in a plane alone
+_STRAIGHT = 400.0  # times the variance that a force has by a limb that is bent well
 _REGULARISATION = 1e-8  # of the mean of the diagonal: of forces that the points of a sole share in many ways the least
 
 
@@ -45,26 +46,9 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
             joints += limb[k] == of
         if count == 0 or joints < _PLANAR * links or not abs(forces[chosen[0], 0]) < 1e300:
             continue
-        n, diagonal = _WIDTH * count, 0.0
-        for p in range(n):
-            i, side = chosen[p // _WIDTH], p % _WIDTH
-            x[p] = 0.0
-            for k in range(nv):
-                if limb[k] == of:
-                    x[p] += rows[i, side, k] * residual[k]
-            for q in range(p + 1):
-                j, other, total = chosen[q // _WIDTH], q % _WIDTH, 0.0
-                for k in range(nv):
-                    if limb[k] == of:
-                        total += rows[i, side, k] * rows[j, other, k]
-                A[p, q] = total
-            diagonal += A[p, p]
-        flat = _is_flat(A)
-        for p in range(n):
-            A[p, p] += max(_REGULARISATION * diagonal / n, 1e-300)
-        if cholesky_factor(n, 0.0, A, A) < n:
+        solved, flat, _ = _explain(of, count, limb, rows, residual, chosen, A, x)
+        if not solved:
             continue
-        cholesky_solve(n, A, x)
         push = said = 0.0
         for a in range(count):
             i = chosen[a]
@@ -80,6 +64,71 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
             for k in range(_WIDTH):
                 forces[i, k] = x[_WIDTH * a + k] if agree else math.nan
             world_forces(normals[i : i + 1], tangents[i : i + 1], forces[i : i + 1], forces[i : i + 1])
+
+
+@kernel
+def limb_pushes(contact_limb, limb, link, taken, rows, residual, chosen, A, x, y, pushes):
+    """Write what the joints of each limb say presses on its links, if nothing else touches the limb: pushes (m,), N,
+    the normal force on the whole link of each contact; NaN where the joints are too few to say, or the limb is
+    straight.
+
+    Args: those of :func:`limb_forces`; ``taken``: (m,) uint8, the contacts that may push, closed or not.
+        x, y: (≥ 3 m,), scratch.
+    """
+    nv, limbs = residual.shape[0], 0
+    for i in range(taken.shape[0]):
+        limbs = max(limbs, contact_limb[i] + 1)
+        pushes[i] = math.nan
+    for of in range(limbs):
+        count, links = _closed_of(of, contact_limb, link, taken, chosen)
+        joints = 0
+        for k in range(nv):
+            joints += limb[k] == of
+        if count == 0 or joints < _PLANAR * links:
+            continue
+        solved, _, size = _explain(of, count, limb, rows, residual, chosen, A, x)
+        for a in range(count if solved else 0):
+            push = 0.0
+            for b in range(count):
+                same = link[chosen[b]] == link[chosen[a]]
+                push += x[_WIDTH * b] if same else 0.0
+                y[_WIDTH * b] = 1.0 if same else 0.0
+                y[_WIDTH * b + 1] = 0.0
+                y[_WIDTH * b + 2] = 0.0
+            cholesky_solve(_WIDTH * count, A, y)
+            unclear = 0.0  # variance of the push, by that of the joints' torques
+            for b in range(count):
+                unclear += y[_WIDTH * b] if link[chosen[b]] == link[chosen[a]] else 0.0
+            if unclear * size < _STRAIGHT:
+                pushes[chosen[a]] = push
+
+
+@kernel
+def _explain(of, count, limb, rows, residual, chosen, A, x):
+    """Solve for the forces of ``count`` chosen contacts that the joints of limb ``of`` explain best: x (3 count,),
+    normal first. Returns whether there are any, whether the joints move the first contact in a plane alone, and the
+    mean square of a row. A: out, the Cholesky factor of J Jᵀ."""
+    nv, n, diagonal = residual.shape[0], _WIDTH * count, 0.0
+    for p in range(n):
+        i, side = chosen[p // _WIDTH], p % _WIDTH
+        x[p] = 0.0
+        for k in range(nv):
+            if limb[k] == of:
+                x[p] += rows[i, side, k] * residual[k]
+        for q in range(p + 1):
+            j, other, total = chosen[q // _WIDTH], q % _WIDTH, 0.0
+            for k in range(nv):
+                if limb[k] == of:
+                    total += rows[i, side, k] * rows[j, other, k]
+            A[p, q] = total
+        diagonal += A[p, p]
+    flat = _is_flat(A)
+    for p in range(n):
+        A[p, p] += max(_REGULARISATION * diagonal / n, 1e-300)
+    if cholesky_factor(n, 0.0, A, A) < n:
+        return False, flat, diagonal / n
+    cholesky_solve(n, A, x)
+    return True, flat, diagonal / n
 
 
 @kernel

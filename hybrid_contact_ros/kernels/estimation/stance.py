@@ -64,6 +64,7 @@ class StanceMemory(NamedTuple):
     pressing: Array  # (m,), N, normal forces that explain the motion
     eased: Array  # (m,), N, the same low-passed over :data:`EASED`
     pulling: Array  # (m,), N, how far these were below zero lately, where no ground pulls: their error
+    bore: Array  # (m,), s, for which it has stood under a load by efforts that were believed, some at most
     entry: Indices  # (m,), foothold in the map on which the contact stands; −1 where it does not
     shift: Array  # (m,), m, subtracted from the gap
 

@@ -33,6 +33,7 @@ from hybrid_contact_ros.kernels.estimation.met_ground import is_soft
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, has_settled
 from hybrid_contact_ros.kernels.estimation.observed_forces import weigh_motions
 from hybrid_contact_ros.kernels.estimation.own_ground import known_surfaces
+from hybrid_contact_ros.kernels.estimation.pushes import note_pushes
 from hybrid_contact_ros.kernels.estimation.rate_lines import follow_rates
 from hybrid_contact_ros.kernels.estimation.rate_noise import RateNoise, learn_rate_noise, tolerate_rate_noise
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import SensorGiven, SensorMemory, SensorSettings, sense
@@ -124,7 +125,7 @@ def update(
     error_numbers, error_sign, error_swift, error_last, error_left, error_normal, error_cross, error_estimate,
     error_factor, error_row, error_work, error_share, error_push, error_refuted,
     # hanging:
-    hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen,
+    hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen, hang_light,
     # rate noise:
     noise_rates, noise_times, noise_count, noise_sigma,
     # effort noise:
@@ -140,7 +141,7 @@ def update(
     friction_time_to_slip, friction_warning,
     # stance memory:
     point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
-    touched_height, touched_load, touched_lead, met, stance_start, travel, pressing, eased, pulling, entry, shift,
+    touched_height, touched_load, touched_lead, met, stance_start, travel, pressing, eased, pulling, bore, entry, shift,
     # ground map:
     map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
     map_fitted, map_numbers,
@@ -177,6 +178,7 @@ def update(
     integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products, weighing,
     # ground scratch:
     map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, quiet, rate_offs, gap_offs,
+    pushes,
     # engine out:
     backed, event_times,
     # lists:
@@ -249,7 +251,8 @@ def update(
     )  # fmt: skip
     stance = StanceMemory(
         point_velocity, point_place, point_height, point_gap, unrest, standing, stance_height, stance_variance,
-        touched_height, touched_load, touched_lead, met, stance_start, travel, pressing, eased, pulling, entry, shift,
+        touched_height, touched_load, touched_lead, met, stance_start, travel, pressing, eased, pulling, bore, entry,
+        shift,
     )  # fmt: skip
     footholds = GroundMap(
         map_place, map_height, map_variance, map_seen, map_contact, map_size, map_factor, map_weights, map_centre,
@@ -286,8 +289,9 @@ def update(
         integers, directions, phi, flats, chain, chain_matrix, chain_bytes, motions, products, weighing,
     )  # fmt: skip
     ground = GroundScratch(
-        map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, quiet, rate_offs, gap_offs
-    )
+        map_row, under, every, plane_of, link_of, solid_of, shift_variance, surfaces, own, quiet, rate_offs, gap_offs,
+        pushes,
+    )  # fmt: skip
     ahead = EngineOut(backed, event_times)
     lists = ListsOut(
         sequence_contacts, sequence_kinds, sequence_times, sequence_modes, events, pair_contacts, pair_couplings,
@@ -302,12 +306,12 @@ def update(
         error_normal, error_cross, error_estimate, error_factor, error_row, error_work, error_share, error_push,
         error_refuted,
     )  # fmt: skip
-    hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen)
+    hang = HangMemory(hang_since, hang_idle, hang_sunk, hang_slow, hang_unseen, hang_light)
     correction = EffortCorrection(active, applied, added, drives, unsure, late, slow, effort_rate)
     if trusted:
         follow_efforts(dt, effort, correction)
         learn_effort_noise(dt, effort, EffortNoise(jitter_efforts, jitter_ages, jitter_count, jitter_sigma))
-    check_efforts(given, problem, here, velocity, closed, table, trust, check, correction, errors, hang)
+    check_efforts(given, problem, here, velocity, closed, jitter_sigma, table, trust, check, correction, errors, hang)
     doubt_efforts(stop_doubted, weight)
     believed = believes(given, weight)
     # Where no forces tell a contact, expect the ground as exactly as the last footholds were where they were expected.
@@ -328,6 +332,10 @@ def update(
         weigh_motions(flat_rows.shape[0], L, half, flat_rows, doubt, weighing, motions, products)
     # Ask how still each contact was at rest: when its forces are not known, that tells when it leaves.
     quiet_rates(belief_rest_speed, weight, gap_velocity, velocity_sigmas, unrest, quiet)
+    # Where forces do not explain all, ask the joints of each limb what presses on its feet.
+    note_pushes(
+        dt, settings, ground_settings, given, believed, table, problem, observer, solver, scratch, stance, ground, hang
+    )
     # Learn where the ground is; gaps are over that ground from here on.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     note_lowering(
