@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.limb_forces import limb_forces
+from hybrid_contact_ros.kernels.estimation.limb_forces import limb_forces, limb_pushes
 
 NORMAL, TANGENTS = np.array([0.0, 0.0, 1.0]), np.eye(3)[:2]
 
@@ -84,3 +84,32 @@ def test_limbs_with_too_few_joints_open_contacts_and_unknown_forces_are_left_as_
     assert np.array_equal(robot.found(np.zeros(6), far, np.ones(2, np.uint8))[0], far[0])
     unknown = np.full((2, 3), np.nan)
     assert np.isnan(robot.found(np.zeros(6), unknown, np.ones(2, np.uint8))).all()
+
+
+def pushes(robot: Robot, forces: np.ndarray, pull: np.ndarray) -> np.ndarray:
+    residual = np.einsum("mik,mi->k", robot.rows, forces)
+    residual[:6] += pull
+    found, n = np.zeros(robot.m), 3 * robot.m
+    limb_pushes(
+        robot.contact_limb, robot.limb, robot.link, np.ones(robot.m, np.uint8), robot.rows, residual,
+        np.zeros(robot.m, np.int64), np.zeros((n, n)), np.zeros(n), np.zeros(n), found,
+    )  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize(("joints", "points"), [(3, 1), (4, 1), (6, 4)])
+def test_the_push_on_a_foot_is_found_whatever_carries_the_trunk_and_the_other_foot(joints, points):
+    robot = Robot(joints, points)
+    forces = np.where(robot.contact_limb[:, None] == 1, 0.0, robot.force)
+    found = pushes(robot, forces, np.array([300.0, -20.0, 500.0, 10.0, 20.0, 30.0]))
+    lifted = robot.contact_limb == 1
+    assert found[lifted] == pytest.approx(np.zeros(points), abs=1e-3)
+    assert found[~lifted] == pytest.approx(np.full(points, forces[~lifted, 0].sum()), rel=1e-3)
+
+
+def test_too_few_joints_and_straight_limbs_tell_no_push():
+    assert np.isnan(pushes(Robot(1, 1), Robot(1, 1).force, np.zeros(6))).all()
+    robot = Robot(3, 1)
+    robot.rows[0, 0, 6:9] = 1e-4 * robot.rows[0, 0, 6:9] + robot.rows[0, 1, 6:9]  # the normal hardly moves by itself
+    found = pushes(robot, robot.force, np.zeros(6))
+    assert np.isnan(found[0]) and found[1] == pytest.approx(robot.force[1, 0], rel=1e-4)

@@ -287,7 +287,7 @@ def single_likelihoods(i, settings, given, held, forces, out):
     forces[i, STOPPING] = 1.0 if stopping else 0.0
     idle = abs(given.load[i]) <= _IDLE * s.share
     stick = slips = closed
-    moving = flies(i, given) or leaves_unfelt(i, given, forces)
+    moving = flies(i, given, forces) or leaves_unfelt(i, given, forces)
     bears = given.trusted and not moving and presses(i, s, given, forces)
     note_pressing(i, bears, given, forces)
     if given.trusted and given.touching[i] and not stopped and not idle:

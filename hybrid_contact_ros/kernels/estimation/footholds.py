@@ -17,6 +17,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
 )
 from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, below
 from hybrid_contact_ros.kernels.estimation.own_ground import roughness
+from hybrid_contact_ros.kernels.estimation.pushes import LITTLE, NOTHING
 from hybrid_contact_ros.kernels.estimation.stance import FLIES, LOWEST, NOISES_LEFT, STRAYED, noise_left, smoothed
 from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
 
@@ -34,11 +35,12 @@ _SETTLES = 0.02  # m/s: what a base that landed moved until it was at rest, by t
 
 @kernel
 def enter(
-    i, loads, stopped, hangs, floating_base, noise, ground, given, problem, here, places, memory, map, ahead
+    i, loads, stopped, told, floating_base, noise, ground, given, problem, here, places, memory, map, ahead
 ):  # fmt: skip
-    """Write contact i, which has been still for long enough, into the map; whether that adds a foothold. ``hangs``: by
-    the joints of its limb nothing presses on it (:mod:`.pushes`), and what carries a robot that nothing else seems to
-    carry is no contact."""
+    """Write contact i, which has been still for long enough, into the map; whether that adds a foothold. ``told``: of
+    :func:`~.pushes.told_load`. Where joints tell loads and efforts do not explain the motion, something that is no
+    contact carries the robot: no foot must stand for it not to fall, and what bears little carries nothing.
+    """
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
     depth = sunk(i, loads, memory, map)
     if depth > GIVES_WAY:  # the next foot meets the ground where this one did
@@ -61,9 +63,9 @@ def enter(
         believed = believed or surprise * surprise <= gate * (spread + here.gap_sigmas[i] ** 2)
         travel = memory.travel[i, 0] ** 2 + memory.travel[i, 1] ** 2 + memory.travel[i, 2] ** 2
         believed = believed or (travel > _TRAVEL * _TRAVEL and surprise <= _FURTHEST)
-        if not believed and not hangs and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
+        if not believed and told != LITTLE and map.map_numbers[CLOCKS_UNSUPPORTED] >= ground.still_time_unloaded:
             believed = abs(surprise) <= _FURTHEST_UNLOADED and _is_lowest(i, problem, ahead)
-        if not believed and not hangs and floating_base:
+        if not believed and told == NOTHING and floating_base:
             furthest = _FURTHEST if map.map_numbers[CLOCKS_UNSUPPORTED] == 0.0 else _FURTHEST_UNLOADED
             believed = surprise <= furthest and _is_needed(
                 i, noise, ground, given, problem, here, places, memory, ahead

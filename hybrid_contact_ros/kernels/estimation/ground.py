@@ -30,7 +30,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
 from hybrid_contact_ros.kernels.estimation.hanging import HOVERED, LOWERED
 from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, HEIGHT, SINCE, follows, is_single, meet_ground
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
-from hybrid_contact_ros.kernels.estimation.pushes import BORE, bears_little, known_load, points_of
+from hybrid_contact_ros.kernels.estimation.pushes import BORE, known_load, points_of, told_load
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stance import (
     DRIFT_SPEED,
@@ -133,9 +133,9 @@ def learn_ground(
         ):
             if loads > 0 and tracker.closed[i]:
                 memory.bore[i] = min(memory.bore[i] + given.dt, BORE)
-            held, hangs = stopped[i] >= 0.0, known == 0 and bears_little(i, ground, memory, ahead)
+            held, told = stopped[i] >= 0.0, told_load(i, loads, ground, memory, ahead)
             added = enter(
-                i, known, held, hangs, settings.floating_base, rates.noise_sigma, ground, given, problem, here,
+                i, loads, held, told, settings.floating_base, rates.noise_sigma, ground, given, problem, here,
                 scratch.vectors[0], memory, map, ahead,
             )  # fmt: skip
             changed = changed or added

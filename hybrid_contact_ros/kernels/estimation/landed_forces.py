@@ -55,6 +55,7 @@ _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot th
 # m, and deviations of gap and surface, above which a foot may fly; deviations of a velocity; and the weight of a force
 # that seems to press on a foot that flies.
 _ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
+_LIFTED, _CREEPS = 0.012, 0.03  # m, m/s: of a foot that has left what it stood on, however slowly
 _THROUGH = 0.03  # m: no ground gives way by as much and lets a foot fall on
 
 
@@ -173,7 +174,7 @@ def heed_force(log, i, settings, given, memory):
     deviation = force_deviation(i, settings, given, memory)
     if given.force[i] > max(_FIRM_PART * settings.share, _FIRM * deviation):
         rests = abs(given.rate[i]) < _RESTS + _NOISES * _rate_noise(i, given)
-        return max(log, 0.0) if rests and not flies(i, given) else log
+        return max(log, 0.0) if rests and not flies(i, given, memory) else log
     nothing = given.force[i] < settings.load_limit + _PRESSES * deviation
     under = given.gap[i] < -UNDER * math.hypot(given.gap_sigmas[i], given.surfaces[i])
     if under and nothing and deviation < _TOLD * settings.share:
@@ -182,12 +183,21 @@ def heed_force(log, i, settings, given, memory):
 
 
 @kernel
-def flies(i, given):
+def flies(i, given, memory):
     """Whether contact i moves so far above the ground that no force presses on it, whatever is observed: the observer
     lags, late efforts do so more, and what something else does to a robot on one leg seems to press on the other."""
-    if given.gap[i] <= _ABOVE + _APART * math.hypot(given.gap_sigmas[i], given.own[i]):
+    far = given.gap[i] - _APART * math.hypot(given.gap_sigmas[i], given.own[i])
+    if far <= _ABOVE:
         return False
-    return _swings(i, math.hypot(given.rate[i], given.slide[i]), given)
+    return _swings(i, math.hypot(given.rate[i], given.slide[i]), given) or _is_lifted(i, far, given, memory)
+
+
+@kernel
+def _is_lifted(i, far, given, memory):
+    """Whether contact i, which has stood, rises and is so ``far`` (m) above the ground by now that no ground follows:
+    what carries its leg elsewhere seems to press on it."""
+    stood = given.stood[i] and -memory[i, SINCE] > _STANDS
+    return stood and far > _LIFTED and given.rate[i] > _CREEPS + _NOISES * _rate_noise(i, given)
 
 
 @kernel
@@ -219,7 +229,7 @@ def weight_of_force(i, settings, given, memory):
     """``given.force_weight``, but less of a foot that has just landed where it lacks a force, and of one that flies
     where it has one."""
     trust = min(max(given.force_weight[i], 1e-6), 1.0)
-    if given.force[i] > 0.0 and (flies(i, given) or leaves_unfelt(i, given, memory)):
+    if given.force[i] > 0.0 and (flies(i, given, memory) or leaves_unfelt(i, given, memory)):
         return min(trust, _NONE)
     if given.force[i] < _FAINT * settings.share and has_landed(i, given, memory):
         return min(trust, _DOUBTED)

@@ -21,6 +21,8 @@ FIRM = 3.0
 """Times the load of what stands, that the joints of a limb say for certain: nobody knows their friction and inertia."""
 BORE = 0.2
 """s under a load by efforts that are believed, after which these know whether a foot bears one."""
+NOTHING, SOME, LITTLE = range(3)
+"""Of :func:`told_load`."""
 _LIGHT = 0.25  # of the load that a foot bears at least which stands: less is none
 _FOR = 0.05  # s, of no load, before it is believed
 
@@ -85,7 +87,10 @@ def known_load(i, loads, ground, memory, ahead):
 
 
 @kernel
-def bears_little(i, ground, memory, ahead):
-    """Whether the joints say that contact i bears less than what stands, where they say something."""
+def told_load(i, loads, ground, memory, ahead):
+    """What the joints say of the load of contact i, where ``loads`` are not known: NOTHING, SOME or LITTLE, which is
+    less than what stands bears."""
+    if loads != 0 or not tells_load(i, memory, ahead):
+        return NOTHING
     least = 1.0 if points_of(i, ahead.link_of) == 1 else SOLE_SHARE
-    return tells_load(i, memory, ahead) and not some_load(least, i, ground, ahead)
+    return SOME if some_load(least, i, ground, ahead) else LITTLE
