@@ -17,7 +17,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
 )
 from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, below
 from hybrid_contact_ros.kernels.estimation.own_ground import roughness
-from hybrid_contact_ros.kernels.estimation.pushes import LITTLE, NOTHING
+from hybrid_contact_ros.kernels.estimation.pushes import LITTLE, MUCH, NOTHING
 from hybrid_contact_ros.kernels.estimation.stance import FLIES, LOWEST, NOISES_LEFT, STRAYED, noise_left, smoothed
 from hybrid_contact_ros.kernels.estimation.support_polygon import is_above
 
@@ -27,6 +27,7 @@ _TRAVEL = 0.02  # m: a foot that is still while the base moves this far stands. 
 _GATE_ABOVE = 4.0  # squared deviations by which a foot whose load is not known may stand above the expected ground
 _GATE_AGAIN = 0.25  # the same where it stood before: there it knows the ground, and hangs where it is above
 _FURTHEST, _FURTHEST_UNLOADED = 0.3, 0.1  # m, from it
+_DRIFTED = 0.03  # m, by which a base drifts unseen while something that is no contact carries the robot
 _BEYOND = 1e-6  # m
 # m/s, of a foot that is lifted slowly; and m: so far within what it stands on is the centre of mass of a robot at rest
 _CREEPS, _BALANCE = 0.01, 0.01
@@ -50,7 +51,7 @@ def enter(
         return False
     expected, spread = predict(ground, ahead.plane_of, map, i, place, ahead.map_row)
     surprise = height - expected
-    if loads > 0:
+    if loads > 0 or (told == MUCH and abs(surprise) <= _DRIFTED):
         along = memory.point_velocity[i, 1] ** 2 + memory.point_velocity[i, 2] ** 2
         above = surprise > 0.0 and surprise * surprise > _GATE_ABOVE * (spread + here.gap_sigmas[i] ** 2)
         believed = abs(surprise) <= _FURTHEST and not (above and along > FLIES * FLIES)

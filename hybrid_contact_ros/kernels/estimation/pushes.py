@@ -21,7 +21,7 @@ FIRM = 3.0
 """Times the load of what stands, that the joints of a limb say for certain: nobody knows their friction and inertia."""
 BORE = 0.2
 """s under a load by efforts that are believed, after which these know whether a foot bears one."""
-NOTHING, SOME, LITTLE = range(3)
+NOTHING, SOME, LITTLE, MUCH = range(4)
 """Of :func:`told_load`."""
 _LIGHT = 0.25  # of the load that a foot bears at least which stands: less is none
 _FOR = 0.05  # s, of no load, before it is believed
@@ -88,9 +88,11 @@ def known_load(i, loads, ground, memory, ahead):
 
 @kernel
 def told_load(i, loads, ground, memory, ahead):
-    """What the joints say of the load of contact i, where ``loads`` are not known: NOTHING, SOME or LITTLE, which is
-    less than what stands bears."""
+    """What the joints say of the load of contact i, where ``loads`` are not known: NOTHING, or that it is SOME, LITTLE,
+    less than what stands bears, or MUCH, certainly more."""
     if loads != 0 or not tells_load(i, memory, ahead):
         return NOTHING
+    if some_load(FIRM, i, ground, ahead):
+        return MUCH
     least = 1.0 if points_of(i, ahead.link_of) == 1 else SOLE_SHARE
     return SOME if some_load(least, i, ground, ahead) else LITTLE
