@@ -11,9 +11,8 @@ from hybrid_contact_ros.estimation.engine import Engine
 from hybrid_contact_ros.kernels.estimation.measure import NOT_DEFINITE, QUATERNION_TOLERANCE, USABLE
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
 from hybrid_contact_ros.mechanics.problem import ContactProblem
-from hybrid_contact_ros.mechanics.state import BASE_COVARIANCE, RobotState, UnusableStateError
+from hybrid_contact_ros.mechanics.state import BASE_COVARIANCE, LAST_STAMP, RobotState, UnusableStateError
 
-_LAST_STAMP = 2**62  # ns: differences of two stamps are 64 bits wide
 _LARGEST_COVARIANCE = 1e15  # m², rad² and their rates
 
 
@@ -29,7 +28,7 @@ class StateReader:
         Raises:
             UnusableStateError: as of :meth:`checked`, or a mass matrix that is not positive definite.
         """
-        if not -_LAST_STAMP < state.stamp_ns < _LAST_STAMP:
+        if not -LAST_STAMP < state.stamp_ns < LAST_STAMP:
             raise UnusableStateError(f"the stamp is {state.stamp_ns} ns; it must be within ±2⁶² ns, 146 years")
         doubt = state.base_doubt
         if doubt is not None:

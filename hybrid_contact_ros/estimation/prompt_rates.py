@@ -17,6 +17,7 @@ from hybrid_contact_ros.kernels.estimation.late_rates import (
 )
 from hybrid_contact_ros.kernels.given import Given
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
+from hybrid_contact_ros.mechanics.state import LAST_STAMP
 
 Array = NDArray[np.float64]
 
@@ -42,10 +43,10 @@ class PromptRates:
         for array in self._memory:
             array.fill(0)
 
-    def prompt(self, stamp_ns: int, q: NDArray[np.floating], v: NDArray[np.floating]) -> NDArray[np.floating]:
+    def prompt(self, stamp_ns: int, q: Array, v: Array) -> Array:
         """v (nv,) of a state, the next in time, with the velocities of its joints as prompt as they can be told: ``v``
-        itself where they are, or where sizes are wrong. Remembers nothing."""
-        if not self._rate.size or (q.shape, v.shape) != self._sizes:
+        itself where they are, or where the state is to be refused. Remembers nothing."""
+        if not self._rate.size or (q.shape, v.shape) != self._sizes or not -LAST_STAMP < stamp_ns < LAST_STAMP:
             return v
         self._position[:], self._rate[:] = self._angles(q)[self._base :], v[self._base :]
         if not self._prompt.call(int(stamp_ns), self._position, self._rate, self._found):

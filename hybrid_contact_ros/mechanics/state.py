@@ -11,6 +11,8 @@ from hybrid_contact_ros.mechanics.commands import JointCommand
 from hybrid_contact_ros.mechanics.sensors import CommandedContacts, ContactForces, ContactReadings, ImuMeasurement
 
 Vector = NDArray[np.float64]
+LAST_STAMP = 2**62
+"""ns; stamps are between minus this and this: differences of two are 64 bits wide."""
 BASE_COVARIANCE = (2, 6, 6)
 """Shape of the covariances of a free-flyer: of its pose and of its velocity."""
 _OF_CONTACTS = {

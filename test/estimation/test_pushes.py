@@ -1,4 +1,4 @@
-"""A robot that kneels: something that is no contact carries it, and the joints of a limb tell that its foot does not."""
+"""A robot that kneels: what carries it is no contact, and feet that it holds up have no ground under them."""
 
 import numpy as np
 import pinocchio
@@ -63,7 +63,7 @@ def kneeling(model):
         for at in front:
             now[at + 1] = BENT - RISE * 0.5 * (1.0 - np.cos(np.pi * part))
             v[at] = -RISE * 0.5 * np.pi / LIFTS * np.sin(np.pi * part)
-        shares = {name: 1.0 for name in REAR} | {name: 1.0 - knees for name in FRONT} | {name: knees for name in KNEES}
+        shares = dict.fromkeys(REAR, 1.0) | dict.fromkeys(FRONT, 1.0 - knees) | dict.fromkeys(KNEES, knees)
         yield RobotState(1 + round(1e9 * time), now, v, held(model, now, shares))
 
 

@@ -26,7 +26,7 @@ from hybrid_contact_ros.kernels.given import members
 KEPT = 64
 """States whose D is remembered."""
 STAMP, FILLED, PLACE = range(3)
-"""Entries of ``count``: ns, of the last state; how many D there are, and where the last one is."""
+"""Entries of ``counts``: ns, of the last state; how many D there are, and where the last one is."""
 CROSS, SQUARE, LEFT, NOISE = range(4)
 """Columns of ``sums``: of D v, v² and D² over time, both high-passed; and the variance of positions, rad² (m²)."""
 _PAUSE = 0.03  # s between states, beyond which nobody knows the integral of the velocity
@@ -48,7 +48,7 @@ _TURN = 2.0 * math.pi
 class LateRates(NamedTuple):
     """What is remembered of n joints; rad and s, or m and s."""
 
-    count: Indices  # (3,)
+    counts: Indices  # (3,)
     stamps: Indices  # (KEPT,), ns
     rest: Array  # (KEPT, n), D
     position: Array  # (n,), of the last state
@@ -71,8 +71,8 @@ def prompt_rates(stamp, position, rate, memory, out):
         Whether any is another one than was measured.
     """
     changed = False
-    step = 1e-9 * (stamp - memory.count[STAMP])
-    usable = memory.count[FILLED] > 0 and 0.0 < step <= _PAUSE
+    step = 1e-9 * (stamp - memory.counts[STAMP])
+    usable = memory.counts[FILLED] > 0 and 0.0 < step <= _PAUSE
     for i in range(rate.shape[0]):
         out[i] = rate[i]
         if usable and memory.window[i] > 0.0:
@@ -93,7 +93,7 @@ def prompt_rates_given(given, stamp, position, rate, out):
 def note_rates(stamp, position, rate, memory):
     """Remember a state that was not refused; one of an earlier or the same stamp as the last, or after a pause, begins
     a new integral."""
-    n, count = rate.shape[0], memory.count
+    n, count = rate.shape[0], memory.counts
     step = 1e-9 * (stamp - count[STAMP])
     if count[FILLED] and step == 0.0:
         return
@@ -143,7 +143,7 @@ def _rest(i, step, position, rate, memory):
     """D of joint i, ``step`` s after the last state."""
     moved = position[i] - memory.position[i]
     moved -= _TURN * math.floor(moved / _TURN + 0.5)  # no joint turns by half a turn, or moves by 3 m, in a state
-    return memory.rest[memory.count[PLACE], i] + moved - 0.5 * step * (memory.rate[i] + rate[i])
+    return memory.rest[memory.counts[PLACE], i] + moved - 0.5 * step * (memory.rate[i] + rate[i])
 
 
 @kernel
@@ -151,8 +151,8 @@ def _slope(i, stamp, now, memory):
     """The slope of D of joint i over its window, up to ``now``, that of this state; 0 where too few are known."""
     # Sums about this state, whose time and D are zero.
     t, tt, d, td, points = 0.0, 0.0, 0.0, 0.0, 1
-    for back in range(memory.count[FILLED]):
-        place = (memory.count[PLACE] - back) % KEPT
+    for back in range(memory.counts[FILLED]):
+        place = (memory.counts[PLACE] - back) % KEPT
         age = 1e-9 * (stamp - memory.stamps[place])
         if age > _MOST or (age > memory.window[i] and points >= _LEAST):
             break
@@ -173,7 +173,7 @@ def _learn(i, step, now, rate, memory):
     sums[CROSS] = keep * sums[CROSS] + step * x * y
     sums[SQUARE] = keep * sums[SQUARE] + step * y * y
     sums[LEFT] = keep * sums[LEFT] + step * x * x
-    change = now - memory.rest[memory.count[PLACE], i]
+    change = now - memory.rest[memory.counts[PLACE], i]
     if abs(step - memory.seconds[2]) < _EVEN * step:
         bend = change - memory.change[i]
         sums[NOISE] += (1.0 - math.exp(-step / _NOISE_TIME)) * (bend * bend / _SECOND - sums[NOISE])
@@ -202,7 +202,7 @@ def _chosen(i, step, memory):
 def late_rates(n: int) -> LateRates:
     """Nothing is known of n joints."""
     return LateRates(
-        count=np.zeros(3, np.int64), stamps=np.zeros(KEPT, np.int64), rest=np.zeros((KEPT, n)), position=np.zeros(n),
+        counts=np.zeros(3, np.int64), stamps=np.zeros(KEPT, np.int64), rest=np.zeros((KEPT, n)), position=np.zeros(n),
         rate=np.zeros(n), slow=np.zeros((2, n)), change=np.zeros(n), sums=np.zeros((n, 4)), seconds=np.zeros(3),
         window=np.zeros(n),
     )  # fmt: skip
