@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.limb_forces import limb_pushes
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.stance import SOLE_SHARE
@@ -29,10 +30,11 @@ _FOR = 0.05  # s, of no load, before it is believed
 
 @kernel
 def note_pushes(
-    dt, settings, ground, given, believed, table, problem, observer, solver, scratch, stance, ahead, hang
+    dt, settings, ground, given, believed, weight, table, problem, observer, solver, scratch, stance, ahead, hang
 ):  # fmt: skip
     """Write ``ahead.pushes``, by the forces that were observed until the last state, and which contacts hang by them:
-    ``hang.idle``, which :func:`~.hanging.note_hanging` has written before. table: TrustTable."""
+    ``hang.idle``, which :func:`~.hanging.note_hanging` has written before. weight: (m,), of efforts; what is believed
+    of a limb by itself is in the belief already. table: TrustTable."""
     known = given.trusted and not believed and not table.fixed and has_settled(settings.gain, observer)
     for i in range(problem.gap.shape[0]):
         ahead.pushes[i] = math.nan
@@ -43,7 +45,7 @@ def note_pushes(
             scratch.integers[0], solver.A, scratch.vectors[0], scratch.vectors[1], ahead.pushes,
         )  # fmt: skip
     for i in range(problem.gap.shape[0]):
-        if not tells_load(i, stance, ahead):
+        if weight[i] >= BELIEVED or not tells_load(i, stance, ahead):
             hang.light[i] = 0.0
             continue
         if not some_load(_LIGHT, i, ground, ahead):

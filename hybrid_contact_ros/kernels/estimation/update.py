@@ -334,8 +334,9 @@ def update(
     quiet_rates(belief_rest_speed, weight, gap_velocity, velocity_sigmas, unrest, quiet)
     # Where forces do not explain all, ask the joints of each limb what presses on its feet.
     note_pushes(
-        dt, settings, ground_settings, given, believed, table, problem, observer, solver, scratch, stance, ground, hang
-    )
+        dt, settings, ground_settings, given, believed, weight, table, problem, observer, solver, scratch, stance,
+        ground, hang,
+    )  # fmt: skip
     # Learn where the ground is; gaps are over that ground from here on.
     rate_noise = RateNoise(noise_rates, noise_times, noise_count, noise_sigma)
     note_lowering(
