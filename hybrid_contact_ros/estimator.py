@@ -286,7 +286,8 @@ class ContactEstimator:
         return self._engine.memory.beside.doubted
 
     def offsets(self) -> tuple[StreamOffset, ...]:
-        """How late efforts, the base and an inertial unit come against the joint states, as far as it is known."""
+        """How late efforts, the base and an inertial unit come against the joint states, as far as it is known, and the
+        velocities of joints against positions, where that is made up for."""
         memory = self._engine.memory
         found = stream_offsets(memory.offsets, memory.trust.correction, memory.trust.errors)
         return (*found, self._rates.offset())

@@ -14,7 +14,7 @@ from helpers.belief import CONFIG, SHARE, WEIGHT, Belief, evidence
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.contact_belief import groups
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
-from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, BeliefMemory, transitions
+from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, BeliefMemory, heed_reach, transitions
 from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 
 SWINGING = {"gap": 0.06, "rate": 0.5, "slide": 0.8, "load": 0.0, "force": 0.0, "touching": 0}
@@ -293,3 +293,22 @@ def test_a_load_that_is_missing_opens_a_foot_that_rests_and_not_one_that_ground_
         for _ in range(8):
             found[rate] = belief.step(stood=1, rate=rate, rate_sigmas=0.05, load=-0.05 * SHARE, force=0.35 * SHARE)
     assert found[0.0][0, 0] < CONFIG.open_below < CONFIG.close_above < found[-0.12][0, 0]
+
+
+@pytest.mark.parametrize(
+    ("gap", "rate", "least", "most"),
+    [
+        (0.02, 0.0, 1.0, 1.0),  # its table may be there
+        (0.1, -2.0, 1.0, 1.0),  # it is there within 40 ms
+        (0.1, 0.0, 0.001, 0.004),
+        (0.1, 0.3, 0.001, 0.004),
+        (0.1, -0.5, 0.1, 0.3),
+    ],
+)
+def test_a_tip_touches_the_less_without_any_sign_the_later_it_can_reach_its_table(gap, rate, least, most):
+    out = np.array([[0.9, 0.06, 0.04], [0.2, 0.7, 0.1], [0.2, 0.1, 0.7]])
+    before = out.copy()
+    heed_reach(0, evidence(1, gap=gap, rate=rate, surfaces=0.002, gap_sigmas=0.001), out)
+    part = out[0, 1] / before[0, 1]
+    assert least <= part <= most and out[0, 2] / before[0, 2] == pytest.approx(part)
+    assert out.sum(axis=1) == pytest.approx(np.ones(3)) and np.array_equal(out[1:], before[1:])

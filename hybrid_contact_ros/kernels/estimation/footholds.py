@@ -38,9 +38,11 @@ _SETTLES = 0.02  # m/s: what a base that landed moved until it was at rest, by t
 def enter(
     i, loads, stopped, told, floating_base, noise, ground, given, problem, here, places, memory, map, ahead
 ):  # fmt: skip
-    """Write contact i, which has been still for long enough, into the map; whether that adds a foothold. ``told``: of
-    :func:`~.pushes.told_load`. Where joints tell loads and efforts do not explain the motion, something that is no
-    contact carries the robot: no foot must stand for it not to fall, and what bears little carries nothing.
+    """Write contact i, which has been still for long enough, into the map; whether that adds a foothold.
+
+    ``told``: of :func:`~.pushes.told_load`. Where joints tell loads and efforts do not explain the motion, something
+    that is no contact carries the robot: no foot must stand for it not to fall, what bears little carries nothing, and
+    what bears much does so where the ground is expected, but for the drift of the base meanwhile.
     """
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
     depth = sunk(i, loads, memory, map)

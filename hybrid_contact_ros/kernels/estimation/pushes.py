@@ -17,6 +17,7 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.limb_forces import limb_pushes
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.stance import SOLE_SHARE
+from hybrid_contact_ros.kernels.estimation.stance_loads import MOST_LOADED
 
 FIRM = 3.0
 """Times the load of what stands, that the joints of a limb say for certain: nobody knows their friction and inertia."""
@@ -35,8 +36,10 @@ def note_pushes(
     """Write ``ahead.pushes``, by the forces that were observed until the last state, and which contacts hang by them:
     ``hang.idle``, which :func:`~.hanging.note_hanging` has written before. weight: (m,), of efforts; what is believed
     of a limb by itself is in the belief already. table: TrustTable."""
+    m = problem.gap.shape[0]
     known = given.trusted and not believed and not table.fixed and has_settled(settings.gain, observer)
-    for i in range(problem.gap.shape[0]):
+    known = known and m <= MOST_LOADED
+    for i in range(m):
         ahead.pushes[i] = math.nan
         scratch.bytes[0, i] = 1 if ahead.plane_of[i] >= 0 else 0
     if known:
@@ -44,7 +47,7 @@ def note_pushes(
             table.contact_limb, table.limb, ahead.link_of, scratch.bytes[0], problem.rows, observer.residual,
             scratch.integers[0], solver.A, scratch.vectors[0], scratch.vectors[1], ahead.pushes,
         )  # fmt: skip
-    for i in range(problem.gap.shape[0]):
+    for i in range(m):
         if weight[i] >= BELIEVED or not tells_load(i, stance, ahead):
             hang.light[i] = 0.0
             continue
