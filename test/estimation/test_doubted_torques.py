@@ -17,14 +17,14 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     follow_efforts,
 )
 from hybrid_contact_ros.kernels.estimation.effort_errors import doubt_torques
-from hybrid_contact_ros.kernels.estimation.error_forecasts import FORETOLD, JUDGED, MEASURED, NUMBERS
+from hybrid_contact_ros.kernels.estimation.error_forecasts import FORETOLD, JUDGED, MEASURED, NUMBERS, UNIT
 
 LEVER = 0.2  # m
 
 
 def doubted(
     presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0, effort=0.0, late=0.0,
-    rate=0.0,
+    rate=0.0, unit=1.0,
 ):  # fmt: skip
     """Standard deviations (N m) of two joints, of which the second one belongs to no limb, of a robot of 50 N."""
     table = SimpleNamespace(
@@ -32,6 +32,7 @@ def doubted(
     )
     numbers = np.zeros(NUMBERS)
     numbers[JUDGED], numbers[MEASURED], numbers[FORETOLD] = seconds, seconds * measured, seconds * foretold
+    numbers[UNIT] = unit
     applied = np.zeros((KINDS, 2))
     applied[FRICTION] = friction
     correction = SimpleNamespace(
@@ -48,6 +49,8 @@ def test_what_the_efforts_leave_of_the_motion_is_what_they_may_be_wrong_by():
     assert doubted(seconds=200.0) == pytest.approx(3.0 * floor, rel=1e-3)
     assert doubted(active=True, foretold=0.25, seconds=200.0) == pytest.approx(0.5 * floor, rel=1e-3)  # corrected
     assert doubted(measured=0.0) == 0.0
+    # What is left is counted in units of nine squares of the floor, because noise leaves as much.
+    assert doubted(measured=1.0, unit=9.0, seconds=200.0) == pytest.approx(3.0 * floor, rel=1e-3)
 
 
 def test_the_friction_of_a_joint_that_stands_still_is_between_none_and_all_of_it():
