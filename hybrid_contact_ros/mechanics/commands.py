@@ -47,6 +47,7 @@ class DriveLimits:
         self._q, self._v, self._turns = (
             coordinates.position_index, coordinates.velocity_index, coordinates.continuous,
         )  # fmt: skip
+        self._turning = bool(self._turns.any())
         self.limit = np.full(coordinates.nv, np.inf)
         for name, at in zip(coordinates.joints, self._v, strict=True):
             limit = float(model.effortLimit[model.joints[model.getJointId(name)].idx_v])
@@ -56,8 +57,11 @@ class DriveLimits:
     def angles(self, q: Array) -> Array:
         """The position (…, nv) of each joint at q (…, nq), rad or m; zero for a floating base."""
         found = np.zeros((*q.shape[:-1], self.limit.size))
-        found[..., self._v] = q[..., self._q]
-        if self._turns.any():
+        if q.ndim == 1:
+            found[self._v] = q[self._q]  # as below, in a third of the time
+        else:
+            found[..., self._v] = q[..., self._q]
+        if self._turning:
             at = self._q[self._turns]
             found[..., self._v[self._turns]] = np.arctan2(q[..., at + 1], q[..., at])
         return found
@@ -65,7 +69,7 @@ class DriveLimits:
     def torque(self, command: JointCommand, q: Array, v: Array, otherwise: Array | None) -> Array:
         """τ (nv,) at a state, within the limits; ``otherwise`` (nv,), or zero, where nothing is commanded."""
         off = command.position - self.angles(q)
-        if self._turns.any():
+        if self._turning:
             at = self._v[self._turns]
             off[at] = (off[at] + np.pi) % (2.0 * np.pi) - np.pi
         asked = command.effort + command.stiffness * off + command.damping * (command.velocity - v)
