@@ -190,18 +190,19 @@ def motor_currents(episode: Episode, seed: int = 8, by: float = 0.002, over: flo
     r = episode.recording
     if r.effort is None:
         return episode
-    return late_efforts(replace(episode, recording=replace(r, effort=_low_passed(r.effort, r.time, over))), by)
+    return late_efforts(replace(episode, recording=replace(r, effort=low_passed(r.effort, r.time, over))), by)
 
 
 def late_rates(episode: Episode, over: float = 0.01) -> Episode:
     """Velocities of joints that drives low-pass (``over``, s, one pole), and positions of encoders of 14 bits."""
     r = episode.recording
     assert r.q is not None and r.dq is not None
-    moved = replace(r, q=STEP * np.round(r.q / STEP), dq=_low_passed(r.dq, r.time, over))
+    moved = replace(r, q=STEP * np.round(r.q / STEP), dq=low_passed(r.dq, r.time, over))
     return replace(episode, recording=moved)
 
 
-def _low_passed(values: Array, time: Array, over: float) -> Array:
+def low_passed(values: Array, time: Array, over: float) -> Array:
+    """Rows of values (n, …) after one pole with the time constant ``over`` (s)."""
     smooth = values.copy()
     share = -np.expm1(-np.diff(time) / over)
     for k in range(1, time.size):

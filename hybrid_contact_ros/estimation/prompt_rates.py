@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from hybrid_contact_ros.estimation.stream_offsets import StreamOffset, joint_offset
 from hybrid_contact_ros.kernels.bound import Bound
 from hybrid_contact_ros.kernels.estimation.late_rates import (
+    OVER,
     lag_of,
     late_rates,
     note_rates_given,
@@ -64,5 +65,5 @@ class PromptRates:
         used = np.flatnonzero(memory.window > 0.0)
         if not used.size:
             return joint_offset(math.nan, math.inf)
-        late, sigma, _ = zip(*(_lag(memory.sums[i], memory.seconds[0]) for i in used), strict=True)
+        late, sigma, _ = zip(*(_lag(memory.sums[i], memory.seconds[OVER]) for i in used), strict=True)
         return joint_offset(float(np.median(late)), float(np.median(sigma)))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from benchmarks.estimation_scores.faults import low_passed
 from helpers.recordings import WALKER
 from hybrid_contact_ros.config import EstimatorConfig, InputConfig
 from hybrid_contact_ros.estimation.base_from_legs import BaseFromLegs
@@ -40,8 +41,8 @@ def followed(
     force = np.gradient(speed, 0.001) + 9.81
     joints = lift - height[:, None] + 0.5 + zeros
     rates = np.gradient(joints, 0.001, axis=0)
-    for k in range(1, len(rates) if late else 0):
-        rates[k] = rates[k - 1] - np.expm1(-0.001 / late) * (rates[k] - rates[k - 1])
+    if late:
+        rates = low_passed(rates, TIME, late)
     found, v = [], []
     for k in range(len(height)):
         stamp = START + k * MS

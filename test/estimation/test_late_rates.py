@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.estimation_scores.faults import low_passed
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RigidBodyModel, RobotState
 from hybrid_contact_ros.estimation.prompt_rates import PromptRates
 from hybrid_contact_ros.estimator import Parts
@@ -36,13 +37,6 @@ def motion(seconds=2.0, step=STEP, amplitude=0.4):
     angle = amplitude * np.sin(w * time[:, None]) + 0.02 * np.sin(9.0 * w * time[:, None])
     rate = amplitude * w * np.cos(w * time[:, None]) + 0.18 * w * np.cos(9.0 * w * time[:, None])
     return time, angle, rate
-
-
-def low_passed(rate, time, over):
-    found, share = rate.copy(), -np.expm1(-np.diff(time) / over)
-    for k in range(1, len(time)):
-        found[k] = found[k - 1] + share[k - 1] * (rate[k] - found[k - 1])
-    return found
 
 
 def q_of(angle):

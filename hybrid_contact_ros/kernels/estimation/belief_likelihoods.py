@@ -143,6 +143,12 @@ def effective_force(dt, first, correlation):
 
 
 @kernel
+def is_arm(settings):
+    """Whether force and gap alone decide, and no velocity does: of the tip of an arm."""
+    return settings.velocity_correlation == math.inf
+
+
+@kernel
 def bounded_log(ratio):
     """The logarithm of a ratio of densities, within ± ``MOST``; 0 where the ratio is not a number."""
     if not ratio >= 0.0:
@@ -263,7 +269,7 @@ def single_likelihoods(i, settings, given, held, forces, out):
     closed = gap * bounded_log(gap_ratio(given.gap[i], sigma, s.swing_height, s.sunk, s.outliers))
     if falls_through(i, given):
         closed = min(closed, 0.0)
-    if s.velocity_correlation == math.inf:  # an arm, of which force and gap alone decide
+    if is_arm(s):
         closed = heed_force(closed, i, s, given, forces)
     quick = effective(given.dt, given.first, s.velocity_correlation)
     measured = max(given.rate_sigmas[i] * given.rate_sigmas[i], given.spread[i])  # what moves has this noise as well

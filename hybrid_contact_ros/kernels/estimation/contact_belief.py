@@ -16,6 +16,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import (
     BeliefInput,
     BeliefSettings,
+    is_arm,
     joint_likelihoods,
     single_likelihoods,
 )
@@ -102,7 +103,7 @@ def contact_belief(
             k += 1
         for j in range(k):
             transitions(members[g, j], settings, given.dt, memory, scratch.transition[j])
-            if settings.velocity_correlation == math.inf:  # an arm
+            if is_arm(settings):
                 heed_reach(members[g, j], given, scratch.transition[j])
             single_likelihoods(members[g, j], settings, given, memory.held, memory.forces, scratch.single[j])
             # What foot sensors, shocks and commands say beside.

@@ -28,9 +28,17 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     shift_all,
 )
 from hybrid_contact_ros.kernels.estimation.hanging import HOVERED, LOWERED
-from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, HEIGHT, SINCE, follows, is_single, meet_ground
+from hybrid_contact_ros.kernels.estimation.met_ground import (
+    GIVES_WAY,
+    HEIGHT,
+    SINCE,
+    follows,
+    is_single,
+    meet_ground,
+    points_of,
+)
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
-from hybrid_contact_ros.kernels.estimation.pushes import BORE, known_load, points_of, told_load
+from hybrid_contact_ros.kernels.estimation.pushes import BORE, MUCH, known_load, told_load
 from hybrid_contact_ros.kernels.estimation.records import Array, Indices
 from hybrid_contact_ros.kernels.estimation.stance import (
     DRIFT_SPEED,
@@ -113,8 +121,9 @@ def learn_ground(
     _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
     changed = False
     for i in range(m):
-        noise, known = rates.noise_sigma[i], known_load(i, loads, ground, memory, ahead)
-        if known > loads:
+        noise, told = rates.noise_sigma[i], told_load(i, loads, ground, memory, ahead)
+        known = known_load(loads, told)
+        if told == MUCH:
             memory.pressing[i] = ahead.pushes[i] / points_of(i, ahead.link_of)
         note_travel(i, given.dt, settings.floating_base, velocity, memory)
         on_plane = ahead.plane_of[i] >= 0
@@ -133,7 +142,7 @@ def learn_ground(
         ):
             if loads > 0 and tracker.closed[i]:
                 memory.bore[i] = min(memory.bore[i] + given.dt, BORE)
-            held, told = stopped[i] >= 0.0, told_load(i, loads, ground, memory, ahead)
+            held = stopped[i] >= 0.0
             added = enter(
                 i, loads, held, told, settings.floating_base, rates.noise_sigma, ground, given, problem, here,
                 scratch.vectors[0], memory, map, ahead,
@@ -148,7 +157,7 @@ def learn_ground(
             springs = tracker.closed[i] and weight[i] < BELIEVED  # else forces tell what moves while it stands
             may_move = follows(i, problem.gap[i], springs, memory.met, numbers[SOFTNESS:])
             note_unrest(i, settings, given.dt, weight[i], may_move, problem, here, tracker, memory, ahead)
-            known = known_load(i, loads, ground, memory, ahead)
+            known = known_load(loads, told_load(i, loads, ground, memory, ahead))
             apply_ground(i, known, settings, ground, given, problem, here, tracker, memory, map, ahead)
             if idle[i] and idle[i] != HOVERED and problem.gap[i] < settings.gap_off:
                 memory.shift[i] += problem.gap[i] - settings.gap_off - _BEYOND

@@ -27,6 +27,8 @@ KEPT = 64
 """States whose D is remembered."""
 STAMP, FILLED, PLACE = range(3)
 """Entries of ``counts``: ns, of the last state; how many D there are, and where the last one is."""
+OVER, NEXT, STEP = range(3)
+"""Entries of ``seconds``, s: that the sums are over, until windows are chosen again, and of the last step."""
 CROSS, SQUARE, LEFT, NOISE = range(4)
 """Columns of ``sums``: of D v, v² and D² over time, both high-passed; and the variance of positions, rad² (m²)."""
 _PAUSE = 0.03  # s between states, beyond which nobody knows the integral of the velocity
@@ -56,7 +58,7 @@ class LateRates(NamedTuple):
     slow: Array  # (2, n), low-passed D and v
     change: Array  # (n,), what D changed by in the last step, of which second differences are made
     sums: Array  # (n, 4)
-    seconds: Array  # (3,): s that the sums are over, s until windows are chosen, and s of the last step
+    seconds: Array  # (3,)
     window: Array  # (n,), s, 0 where the velocity is taken as it is
 
 
@@ -110,13 +112,13 @@ def note_rates(stamp, position, rate, memory):
     memory.stamps[place] = stamp
     count[STAMP], count[PLACE] = stamp, place
     count[FILLED] = 1 if begins else min(count[FILLED] + 1, KEPT)
-    memory.seconds[2] = 0.0 if begins else step
+    memory.seconds[STEP] = 0.0 if begins else step
     if begins:
         return
-    memory.seconds[0] = math.exp(-step / _RECALL) * memory.seconds[0] + step
-    memory.seconds[1] -= step
-    if memory.seconds[1] <= 0.0:
-        memory.seconds[1] = _EVERY
+    memory.seconds[OVER] = math.exp(-step / _RECALL) * memory.seconds[OVER] + step
+    memory.seconds[NEXT] -= step
+    if memory.seconds[NEXT] <= 0.0:
+        memory.seconds[NEXT] = _EVERY
         for i in range(n):
             memory.window[i] = _chosen(i, step, memory)
 
@@ -174,7 +176,7 @@ def _learn(i, step, now, rate, memory):
     sums[SQUARE] = keep * sums[SQUARE] + step * y * y
     sums[LEFT] = keep * sums[LEFT] + step * x * x
     change = now - memory.rest[memory.counts[PLACE], i]
-    if abs(step - memory.seconds[2]) < _EVEN * step:
+    if abs(step - memory.seconds[STEP]) < _EVEN * step:
         bend = change - memory.change[i]
         sums[NOISE] += (1.0 - math.exp(-step / _NOISE_TIME)) * (bend * bend / _SECOND - sums[NOISE])
     memory.change[i] = change
@@ -187,7 +189,7 @@ def _chosen(i, step, memory):
     A slope over w is late by w/2 and has the variance 12 σ² dt/w³ of noise σ of the positions; with the mean square A²
     of the joint's acceleration their sum A² w²/4 + 12 σ² dt/w³ is least at w⁵ = 72 σ² dt/A².
     """
-    sums, seconds = memory.sums[i], memory.seconds[0]
+    sums, seconds = memory.sums[i], memory.seconds[OVER]
     late, sigma, explained = lag_of(sums, seconds)
     if seconds < _SEEN or late <= _SURE * sigma or explained < _MOSTLY:
         return 0.0

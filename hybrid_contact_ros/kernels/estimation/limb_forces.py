@@ -36,14 +36,9 @@ def limb_forces(contact_limb, limb, link, closed, normals, tangents, rows, resid
         chosen: (m,) int64, A: (≥ 3 m, ≥ 3 m), x: (≥ 3 m,), scratch.
         forces: in and out (m, 3), N, world frame; NaN where unknown, and then unchanged.
     """
-    nv, limbs = residual.shape[0], 0
-    for i in range(closed.shape[0]):
-        limbs = max(limbs, contact_limb[i] + 1)
-    for of in range(limbs):
+    for of in range(_limbs(contact_limb)):
         count, links = _closed_of(of, contact_limb, link, closed, chosen)
-        joints = 0
-        for k in range(nv):
-            joints += limb[k] == of
+        joints = _joints_of(of, limb)
         if count == 0 or joints < _PLANAR * links or not abs(forces[chosen[0], 0]) < 1e300:
             continue
         solved, flat, _ = _explain(of, count, limb, rows, residual, chosen, A, x)
@@ -75,32 +70,51 @@ def limb_pushes(contact_limb, limb, link, taken, rows, residual, chosen, A, x, y
     Args: those of :func:`limb_forces`; ``taken``: (m,) uint8, the contacts that may push, closed or not.
         x, y: (≥ 3 m,), scratch.
     """
-    nv, limbs = residual.shape[0], 0
     for i in range(taken.shape[0]):
-        limbs = max(limbs, contact_limb[i] + 1)
         pushes[i] = math.nan
-    for of in range(limbs):
+    for of in range(_limbs(contact_limb)):
         count, links = _closed_of(of, contact_limb, link, taken, chosen)
-        joints = 0
-        for k in range(nv):
-            joints += limb[k] == of
+        joints = _joints_of(of, limb)
         if count == 0 or joints < _PLANAR * links:
             continue
         solved, _, size = _explain(of, count, limb, rows, residual, chosen, A, x)
         for a in range(count if solved else 0):
-            push = 0.0
-            for b in range(count):
-                same = link[chosen[b]] == link[chosen[a]]
-                push += x[_WIDTH * b] if same else 0.0
-                y[_WIDTH * b] = 1.0 if same else 0.0
-                y[_WIDTH * b + 1] = 0.0
-                y[_WIDTH * b + 2] = 0.0
-            cholesky_solve(_WIDTH * count, A, y)
-            unclear = 0.0  # variance of the push, by that of the joints' torques
-            for b in range(count):
-                unclear += y[_WIDTH * b] if link[chosen[b]] == link[chosen[a]] else 0.0
-            if unclear * size < _STRAIGHT:
-                pushes[chosen[a]] = push
+            if a > 0 and link[chosen[a]] == link[chosen[a - 1]]:  # another point of the same sole
+                pushes[chosen[a]] = pushes[chosen[a - 1]]
+            else:
+                pushes[chosen[a]] = _push_on(link[chosen[a]], count, link, chosen, size, A, x, y)
+
+
+@kernel
+def _push_on(of, count, link, chosen, size, A, x, y):
+    """The sum of the normal forces x of the points of a link; NaN where the torques of the joints hardly tell it, by
+    the factor A of J Jᵀ, whose rows have the mean square ``size``. y: scratch."""
+    for p in range(_WIDTH * count):
+        y[p] = 1.0 if p % _WIDTH == 0 and link[chosen[p // _WIDTH]] == of else 0.0
+    cholesky_solve(_WIDTH * count, A, y)
+    push, unclear = 0.0, 0.0  # and its variance, by that of the torques
+    for b in range(count):
+        if link[chosen[b]] == of:
+            push += x[_WIDTH * b]
+            unclear += y[_WIDTH * b]
+    return push if unclear * size < _STRAIGHT else math.nan
+
+
+@kernel
+def _limbs(contact_limb):
+    """How many limbs have contacts."""
+    limbs = 0
+    for i in range(contact_limb.shape[0]):
+        limbs = max(limbs, contact_limb[i] + 1)
+    return limbs
+
+
+@kernel
+def _joints_of(of, limb):
+    joints = 0
+    for k in range(limb.shape[0]):
+        joints += limb[k] == of
+    return joints
 
 
 @kernel

@@ -78,12 +78,18 @@ def meet_ground(i, dt, height, rate, noise, closed, stays, rates, met, softness)
 
 
 @kernel
-def is_single(i, link_of):
-    """Whether contact i is the only point of its link; link_of: (m,) int64, the first contact of the same link."""
+def points_of(i, link_of):
+    """How many points the link of contact i has."""
     points = 0
     for j in range(link_of.shape[0]):
         points += link_of[j] == link_of[i]
-    return points == 1
+    return points
+
+
+@kernel
+def is_single(i, link_of):
+    """Whether contact i is the only point of its link; link_of: (m,) int64, the first contact of the same link."""
+    return points_of(i, link_of) == 1
 
 
 @kernel

@@ -15,6 +15,7 @@ import math
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.limb_forces import limb_pushes
+from hybrid_contact_ros.kernels.estimation.met_ground import is_single, points_of
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.stance import SOLE_SHARE
 from hybrid_contact_ros.kernels.estimation.stance_loads import MOST_LOADED
@@ -63,15 +64,6 @@ def note_pushes(
 
 
 @kernel
-def points_of(i, link_of):
-    """How many points the sole of contact i has."""
-    points = 0
-    for j in range(link_of.shape[0]):
-        points += link_of[j] == link_of[i]
-    return points
-
-
-@kernel
 def tells_load(i, memory, ahead):
     """Whether the joints of its limb say what presses on contact i, where loads are not known
     (:mod:`.limb_forces`): they have told loads before."""
@@ -85,13 +77,6 @@ def some_load(times, i, ground, ahead):
 
 
 @kernel
-def known_load(i, loads, ground, memory, ahead):
-    """``loads`` of all contacts, as of :func:`~.stance_loads.find_loads`, or 1 where these are not known, and the
-    joints say for certain that contact i bears one."""
-    return 1 if loads == 0 and tells_load(i, memory, ahead) and some_load(FIRM, i, ground, ahead) else loads
-
-
-@kernel
 def told_load(i, loads, ground, memory, ahead):
     """What the joints say of the load of contact i, where ``loads`` are not known: NOTHING, or that it is SOME, LITTLE,
     less than what stands bears, or MUCH, certainly more."""
@@ -99,5 +84,12 @@ def told_load(i, loads, ground, memory, ahead):
         return NOTHING
     if some_load(FIRM, i, ground, ahead):
         return MUCH
-    least = 1.0 if points_of(i, ahead.link_of) == 1 else SOLE_SHARE
+    least = 1.0 if is_single(i, ahead.link_of) else SOLE_SHARE
     return SOME if some_load(least, i, ground, ahead) else LITTLE
+
+
+@kernel
+def known_load(loads, told):
+    """``loads`` of all contacts, as of :func:`~.stance_loads.find_loads`, or 1 where these are not known, and the
+    joints have ``told`` for certain that a contact bears one."""
+    return 1 if told == MUCH else loads
