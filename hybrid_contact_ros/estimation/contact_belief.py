@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hybrid_contact_ros.config_belief import BeliefConfig
-from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING
+from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGED, AVERAGING
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse
 from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, STATES
@@ -94,7 +94,7 @@ def belief_record(links: Sequence[str], nv: int) -> BeliefRecord:
         force=np.full(m, np.nan),
         covariance=np.zeros((m, m)),
         doubt=np.zeros(m),
-        averaged=np.zeros((2, nv)),
+        averaged=np.zeros((AVERAGED, nv)),
         averaging=np.zeros(AVERAGING),
         inverse=np.zeros((m, 3 * m)),
         transition=np.zeros((GROUP, 3, 3)),

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING, LONGEST, ROUGH, SPAN, average
+from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGED, AVERAGING, LONGEST, ROUGH, SPAN, average
 
 DT = 0.002
 
@@ -12,7 +12,7 @@ class Average:
     """Of a residual with two coordinates, whose noise nothing explains; a force has 3 N for 1 m/s² of it."""
 
     def __init__(self, level):
-        self.level, self.averaged, self.averaging, self.before = level, np.zeros(2), np.zeros(AVERAGING), None
+        self.level, self.averaged, self.averaging, self.before = level, np.zeros((AVERAGED, 2)), np.zeros(AVERAGING), None
 
     def state(self, value, dt=DT):
         now = np.full(2, value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGING, SPAN
+from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGED, AVERAGING, SPAN
 from hybrid_contact_ros.kernels.estimation.free_forces import MOST_CONTACTS, FreeForces, free_forces
 from hybrid_contact_ros.kernels.estimation.momentum_observer import ObserverMemory, observe_momentum
 
@@ -39,7 +39,7 @@ class Forces:
             np.zeros(m),
             np.zeros((m, m)),
             np.zeros(m),
-            np.zeros((2, nv)),
+            np.zeros((AVERAGED, nv)),
             np.zeros(AVERAGING),
             np.zeros((m, n)),
         )

@@ -10,7 +10,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
 from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_forces
-from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING, PRESSED, UNDER
+from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING, PRESSED, UNDER, take_fading
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.sole_loads import doubt_unfelt_soles, soles_are_known
@@ -75,7 +75,7 @@ class BeliefRecord(NamedTuple):
     force: Array  # (m,), N, NaN where none are observed
     covariance: Array  # (m, m)
     doubt: Array  # (m,), N²
-    averaged: Array  # (2, nv)
+    averaged: Array  # (AVERAGED, nv)
     averaging: Array  # (AVERAGING,)
     inverse: Array  # (m, n)
     transition: Array  # (GROUP, 3, 3)
@@ -119,16 +119,21 @@ def believe(
     else:
         b.noise[0] = -1.0
         b.averaging[SPAN] = 0.0
-    if not observed:
+    if observed:
+        take_fading(b.averaging[SPAN], tracker.closed, b.forces, b.force)
+    else:
         for i in range(b.force.shape[0]):
             b.force[i] = math.nan  # those of before tell nothing of this state
             b.doubt[i] = 0.0
+    # Who hears the same for longer, and is told less by each state, forgets as much more slowly.
+    lasts = max(s.force_correlation, b.averaging[SPAN])
+    pace = s.force_correlation / lasts if lasts > 0.0 else 1.0
     contact_belief(
         s.gap_sigma, s.swing_height, s.sunk, s.swing_speed, s.swing_slide, s.slip_speed, s.rest_speed, s.load_sigma,
         s.load_limit, s.slip_sigma, s.slip_limit, s.force_part, s.share, s.outliers,
-        max(s.gap_correlation, _AS_OFTEN * b.averaging[SPAN]), max(s.velocity_correlation, given.averaged),
-        s.load_correlation, max(s.force_correlation, b.averaging[SPAN]), s.touchdown_rate,
-        s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
+        s.gap_correlation / pace, max(s.velocity_correlation, given.averaged),
+        s.load_correlation, lasts, pace * s.touchdown_rate,
+        pace * s.liftoff_rate, s.slip_rate, s.stick_rate, s.foresight, s.foresight_sigma, s.sigmas, b.members, given.dt,
         given.first, given.trusted, observed, b.touching, problem.gap, here.gap_sigmas, surfaces, own,
         here.gap_velocity, here.velocity_sigmas, tracker.spread, here.slip_speed, quiet, b.load, b.force,
         b.covariance, b.doubt, b.weight, tracker.closed, late, link_of, b.belief, b.kind, b.times, b.held, b.forces,
@@ -298,7 +303,7 @@ def remember(believed, felt, surface, gap, gap_sigmas, ahead, belief, out):
     """Keep the events that this state foretells: the next belief starts from them. Where no forces tell a contact,
     and of an arm, whose table is ``felt``, what is open deep in the expected ground has not met it there, and does not
     meet it now."""
-    deviations = UNDER if felt else math.inf if believed else _DEEP
+    deviations = 0.0 if felt else math.inf if believed else _DEEP
     for i in range(belief.load.shape[0]):
         belief.kind[i] = out.codes[NEXT_EVENT, i]
         deep = gap[i] < -deviations * math.hypot(surface[i], gap_sigmas[i])

@@ -62,6 +62,7 @@ from hybrid_contact_ros.kernels.estimation.error_forecasts import (
     UNIT,
     UNKNOWN,
     USUAL,
+    WHITE,
     forget_certainty,
     has_come_on,
     judge,
@@ -102,6 +103,7 @@ _ODD = 10.0  # times what is usually left: samples of which more is count less
 _RESOLVED = 0.006  # s between states: from further apart ones nothing tells how late efforts are
 _NOISES = 4.0  # times what noise leaves, which is no error
 _WHITE = 0.25  # of the variance of white noise, times bandwidth and step: what two poles leave of it
+_LASTS = 0.1  # of the square of what efforts leave, which is more than noise at least
 _PUSH_MEMORY = 1.0  # s of motion, over which a push lasts
 
 
@@ -117,7 +119,8 @@ class EffortErrors(NamedTuple):
     # lasts, as with the forecasts; s, by which efforts are late, and its deviation, 0 before the first solution; what
     # was left with forecasts of both; and, in squares of the floor, what samples are weighted with at most, and what
     # was left with the constants, the least lately, and of the last samples, of which a push that lasts as well; and,
-    # in squares of the floor, what is left and counts as one of these, because noise alone leaves much of it
+    # in squares of the floor, what is left and counts as one of these, because noise alone leaves much of it, and
+    # how much that is
     sign: Array  # (3, nv): g of the last state, after one pole and after two
     swift: Array  # (3, nv): the last velocity; accelerations after one pole and after two, by ``scale``
     last: Array  # (2, nv): efforts and signs of the last sample
@@ -175,7 +178,9 @@ def doubt_torques(velocity, effort, table, numbers, correction):
     constant = correction.active[0] & CONSTANTS != 0
     square = numbers[FORETOLD] if constant else numbers[MEASURED]
     floor, unseen = table.floor * table.share * table.presses, _UNSEEN_FOR / (numbers[JUDGED] + _UNSEEN_FOR)
-    left = floor * math.sqrt(numbers[UNIT] * square / (numbers[JUDGED] + _UNSEEN_FOR))
+    square *= numbers[UNIT]
+    lasts = max(square - numbers[WHITE] * numbers[JUDGED], _LASTS * square)  # noise is counted with the forces
+    left = floor * math.sqrt(lasts / (numbers[JUDGED] + _UNSEEN_FOR))
     for k in range(velocity.shape[0]):
         if table.scale[k] > 0.0 and table.limb[k] >= 0:
             sign = smooth_sign(velocity[k])
@@ -217,15 +222,16 @@ def learn_errors(dt, floor, found, jitter, table, trust, scratch, correction, er
     columns = errors.left[REST + 1 :]
     if not table.fixed:
         outside_columns(found, table.scale, scratch.basis, trust.second[0], settled, columns)
-    square = floor * floor
+    square, white = floor * floor, 0.0
     for a in range(n):
         k = errors.joint[a]
         change = _TIMING * rate_of_effort(k, table.bandwidth, trust) / settled
         square += change * change
     if table.fixed:  # the floor of what presses a little is below the noise of encoders and currents
-        square += _NOISES * _noise(dt, jitter, table, trust, errors)
+        white = _noise(dt, jitter, table, trust, errors)
+        square += _NOISES * white
     certain, noise = step / (_CORRELATED * square), min(noise_left(numbers), 1.0)
-    odd = judge(step, square, square / (floor * floor), found, columns, table, trust, scratch, errors)
+    odd = judge(step, square, square / (floor * floor), white / (floor * floor), found, columns, table, trust, scratch, errors)
     if not table.fixed:
         remembered = math.exp(-step / _PUSH_MEMORY)
         learn_push(certain, remembered, noise, columns, left, errors.push[0])

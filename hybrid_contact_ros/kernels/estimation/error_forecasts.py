@@ -14,10 +14,10 @@ from hybrid_contact_ros.kernels.estimation.contact_basis import take_off
 from hybrid_contact_ros.kernels.estimation.error_squares import low_passed
 from hybrid_contact_ros.kernels.estimation.lasting_push import PARTS, take_push
 
-NUMBERS = 17
+NUMBERS = 18
 (
     SECONDS, ASIDE, SOLVED_AT, MEASURED, FORETOLD, JUDGED, USUAL, UNKNOWN, PUSHED, LATENESS, LATENESS_SIGMA, BOTH,
-    NOISE, LEAST, RECENT, RECENT_BOTH, UNIT,
+    NOISE, LEAST, RECENT, RECENT_BOTH, UNIT, WHITE,
 ) = range(NUMBERS)  # fmt: skip
 """Places in ``EffortErrors.numbers``."""
 LEFT, REST, LEFTS = 0, 1, 2 + PARTS
@@ -35,10 +35,10 @@ _QUIET = 0.002  # square of the floor: nothing that is left is taken for less no
 
 
 @kernel
-def judge(step, square, unit, found, columns, table, trust, scratch, errors):
+def judge(step, square, unit, white, found, columns, table, trust, scratch, errors):
     """Add the squares of what the measured efforts leave, and of what the last constants, the last pushes, and both,
     which know nothing of this sample, leave of it; write what the constants leave. ``unit``: ``square`` in squares of
-    the floor. Returns the least that is left with the constants, by ``square``."""
+    the floor, and ``white``: the part of what is left that is noise. Returns the least that is left with the constants, by ``square``."""
     n, settled, numbers = errors.joint.shape[0], trust.begun[2], errors.numbers
     left, rest, work = errors.left[LEFT], errors.left[REST], errors.work
     for k in range(work.shape[0]):
@@ -67,6 +67,7 @@ def judge(step, square, unit, found, columns, table, trust, scratch, errors):
         numbers[BOTH] = keep * numbers[BOTH] + share * both
         numbers[JUDGED] = keep * numbers[JUDGED] + step
         numbers[UNIT] += step / numbers[JUDGED] * (unit - numbers[UNIT])
+        numbers[WHITE] += step / numbers[JUDGED] * (white - numbers[WHITE])
         news = -math.expm1(-step / _RECENT)
         numbers[RECENT] += news * (foretold / square - numbers[RECENT])
         numbers[RECENT_BOTH] += news * (both / square - numbers[RECENT_BOTH])

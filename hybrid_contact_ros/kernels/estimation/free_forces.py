@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import backward_solve, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN, WHITE, average, white_share
+from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGED, SPAN, WHITE, average, white_share
 from hybrid_contact_ros.kernels.estimation.observed_forces import (
     REGULARISATION_OF_ALL,
     contact_response,
@@ -39,7 +39,7 @@ class FreeForces(NamedTuple):
     force: Array  # (m,), N
     covariance: Array  # (m, m), N²
     doubt: Array  # (m,), N², the part of the variance of each force that is of wrong or noisy efforts, without average
-    averaged: Array  # (2, nv), N or N m: the average of the residual, and its last value before that
+    averaged: Array  # (AVERAGED, nv), N or N m, of :func:`~.averaged_forces.average`
     averaging: Array  # (AVERAGING,), of :mod:`.averaged_forces`
     inverse: Array  # (m, n), scratch: rows of the inverse factor of J M⁻² Jᵀ
 
@@ -87,7 +87,7 @@ def free_forces(
         shifted[k] = residual[k] + ahead * (residual[k] - memory.last[k])
         memory.last[k] = residual[k]
     if level > 0.0:
-        before, lever = memory.averaged[1], 0.0
+        before, lever = memory.averaged[AVERAGED - 1], 0.0
         for k in range(nv):
             now = shifted[k]
             shifted[k] -= before[k]
@@ -103,7 +103,7 @@ def free_forces(
         for k in range(nv):
             shifted[k] = before[k]
         average(
-            memory.noise[0] < 0.0, level, dt, change / free, math.sqrt(lever), shifted, memory.averaged[0],
+            memory.noise[0] < 0.0, level, dt, change / free, math.sqrt(lever), shifted, memory.averaged,
             memory.averaging,
         )  # fmt: skip
     energy = _unexplained(n, ridge, L, motions, products, every, A, response, shifted, forces)

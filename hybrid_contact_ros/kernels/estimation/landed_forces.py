@@ -26,13 +26,14 @@ from hybrid_contact_ros.kernels.estimation.met_ground import is_single
 from hybrid_contact_ros.kernels.estimation.records import Array
 from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
-COLUMNS = 10
-SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD, ARRIVING, PRESSED, FELT = range(COLUMNS)
+COLUMNS = 11
+SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD, ARRIVING, PRESSED, FELT, LEFT = range(COLUMNS)
 """Of the memory of a foot: s since it opened, or minus that since it has landed; squares of the force that it seemed to
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
 m, its gap when it was seen to touch; s, for which it has risen since it stood; s, for which it stood last; m/s, how
 fast it has come down at most since it is believed to touch; whether it was open and surely bears something, which it
-did not before; and N, its observed force, low-passed, infinite while there is none."""
+did not before; N, its observed force, low-passed, infinite while there is
+none; and N, its averaged force when it opened."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
@@ -84,6 +85,18 @@ def note_force(i, settings, given, variance, memory):
         part = abs(given.force[i]) / settings.share
         memory[i, SQUARES] = keep * memory[i, SQUARES] + (dt * part * part if part < 1.0 else dt)
         memory[i, SECONDS] = keep * memory[i, SECONDS] + dt
+
+
+@kernel
+def take_fading(lag, closed, memory, force):
+    """Take from the ``force`` (m,), N, of open contacts what an average that lags by ``lag`` (s) has kept of the one
+    with which they opened. closed: (m,) uint8, with the state before. memory: in and out (m, COLUMNS)."""
+    for i in range(force.shape[0]):
+        if closed[i]:
+            memory[i, LEFT] = max(force[i], 0.0)
+        elif lag > 0.0:
+            poles = 2.0 * max(memory[i, SINCE], 0.0) / lag  # of two low-passes
+            force[i] -= memory[i, LEFT] * (1.0 + poles) * math.exp(-poles)
 
 
 @kernel
@@ -175,6 +188,9 @@ def heed_force(log, i, settings, given, memory):
     if given.force[i] > max(_FIRM_PART * settings.share, _FIRM * deviation):
         rests = abs(given.rate[i]) < _RESTS + _NOISES * _rate_noise(i, given)
         return max(log, 0.0) if rests and not flies(i, given, memory) else log
+    if log > 0.0:
+        felt = min(max(given.force[i] / deviation, 0.0), 1.0)
+        log *= 1.0 - (1.0 - felt) * max(1.0 - deviation / settings.share, 0.0)
     nothing = given.force[i] < settings.load_limit + _PRESSES * deviation
     under = given.gap[i] < -UNDER * math.hypot(given.gap_sigmas[i], given.surfaces[i])
     if under and nothing and deviation < _TOLD * settings.share:
