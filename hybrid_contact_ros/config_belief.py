@@ -29,7 +29,7 @@ class BeliefConfig:
     velocity_correlation: float = leaf(0.0028, "s", 0.0, 10.0, "the same of velocities")
     load_correlation: float = leaf(0.0015, "s", 0.0, 10.0, "the same of the model's load")
     force_correlation: float = leaf(0.001, "s", 0.0, 10.0, "the same of observed forces")
-    force_lead: float = leaf(0.75, "-", 0.0, 1.0, "part of the observer's lag that is made up for")
+    force_lead: float = leaf(1.0, "-", 0.0, 1.0, "part of the observer's lag that is made up for")
     touchdown_rate: float = leaf(50.0, "1/s", 1e-6, 1e3, "touchdowns of an open contact that nothing foretells")
     liftoff_rate: float = leaf(80.0, "1/s", 1e-6, 1e3, "the same of liftoffs of a closed one")
     slip_rate: float = leaf(2.0, "1/s", 1e-6, 1e3, "the same of slips of a sticking one")

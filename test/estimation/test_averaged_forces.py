@@ -12,7 +12,8 @@ class Average:
     """Of a residual with two coordinates, whose noise nothing explains; a force has 3 N for 1 m/s² of it."""
 
     def __init__(self, level):
-        self.level, self.averaged, self.averaging, self.before = level, np.zeros((AVERAGED, 2)), np.zeros(AVERAGING), None
+        self.level, self.before = level, None
+        self.averaged, self.averaging = np.zeros((AVERAGED, 2)), np.zeros(AVERAGING)
 
     def state(self, value, dt=DT):
         now = np.full(2, value)
@@ -35,6 +36,28 @@ def test_noise_is_averaged_to_the_level_that_is_asked_for():
     assert np.sqrt(thing.averaging[ROUGH]) == pytest.approx(3.0 * np.sqrt(3.0), rel=0.3)
     assert 3.0 * np.std(left) == pytest.approx(1.0, rel=0.5)
     assert 3.0 * DT < thing.averaging[SPAN] <= LONGEST
+
+
+def test_two_low_passes_know_a_force_to_the_same_in_a_third_of_the_time_of_one():
+    noise = derivative(3.0, 20.0)
+    thing = Average(level=0.3)
+    two = np.std([thing.state(value) for value in noise][2000:])
+    lag, one, kept = 3.0 * thing.averaging[SPAN], [], 0.0
+    assert lag < 3.0 * LONGEST
+    for value in noise:
+        kept += (1.0 - np.exp(-DT / lag)) * (value - kept)
+        one.append(kept)
+    assert two < np.std(one[2000:])
+
+
+def test_a_step_of_the_force_is_followed_by_nine_tenths_in_little_more_than_twice_the_lag():
+    thing = Average(level=1.0)
+    for value in derivative(3.0, 2.0):
+        thing.state(value)
+    lag = thing.averaging[SPAN]
+    for _ in range(round(2.2 * lag / DT)):
+        told = thing.state(30.0)
+    assert 0.9 * 30.0 < told < 30.5
 
 
 def test_what_is_known_well_enough_is_not_averaged():

@@ -17,14 +17,14 @@ from hybrid_contact_ros.kernels.estimation.effort_correction import (
     follow_efforts,
 )
 from hybrid_contact_ros.kernels.estimation.effort_errors import doubt_torques
-from hybrid_contact_ros.kernels.estimation.error_forecasts import FORETOLD, JUDGED, MEASURED, NUMBERS, UNIT
+from hybrid_contact_ros.kernels.estimation.error_forecasts import FORETOLD, JUDGED, MEASURED, NUMBERS, UNIT, WHITE
 
 LEVER = 0.2  # m
 
 
 def doubted(
     presses=0.04, active=False, measured=9.0, foretold=0.0, friction=0.0, speed=0.0, seconds=2.0, effort=0.0, late=0.0,
-    rate=0.0, unit=1.0,
+    rate=0.0, unit=1.0, white=0.0,
 ):  # fmt: skip
     """Standard deviations (N m) of two joints, of which the second one belongs to no limb, of a robot of 50 N."""
     table = SimpleNamespace(
@@ -32,7 +32,7 @@ def doubted(
     )
     numbers = np.zeros(NUMBERS)
     numbers[JUDGED], numbers[MEASURED], numbers[FORETOLD] = seconds, seconds * measured, seconds * foretold
-    numbers[UNIT] = unit
+    numbers[UNIT], numbers[WHITE] = unit, white
     applied = np.zeros((KINDS, 2))
     applied[FRICTION] = friction
     correction = SimpleNamespace(
@@ -51,6 +51,15 @@ def test_what_the_efforts_leave_of_the_motion_is_what_they_may_be_wrong_by():
     assert doubted(measured=0.0) == 0.0
     # What is left is counted in units of nine squares of the floor, because noise leaves as much.
     assert doubted(measured=1.0, unit=9.0, seconds=200.0) == pytest.approx(3.0 * floor, rel=1e-3)
+
+
+def test_what_noise_leaves_of_the_motion_is_no_error_that_lasts_but_for_a_tenth():
+    floor = 0.06 * 0.04 * 50.0 * LEVER  # N m
+    assert doubted(measured=1.0, unit=100.0, white=64.0, seconds=200.0) == pytest.approx(6.0 * floor, rel=2e-3)
+    for white in (100.0, 1000.0):  # it is not known to better than that
+        assert doubted(measured=1.0, unit=100.0, white=white, seconds=200.0) == pytest.approx(
+            math.sqrt(10.0) * floor, rel=2e-3
+        )
 
 
 def test_the_friction_of_a_joint_that_stands_still_is_between_none_and_all_of_it():

@@ -161,7 +161,7 @@ def test_white_noise_of_efforts_makes_forces_as_uncertain_as_the_observer_leaves
     for k in range(6000):
         efforts = jitter / body.scale * rng.normal(size=12)
         observe_momentum(GAIN, dt if k else 0.0, nothing, nothing, efforts, nothing, nothing, observer)
-        body.step(observer.residual, lead=0.75, jitter=jitter, level=level, dt=dt)
+        body.step(observer.residual, lead=1.0, jitter=jitter, level=level, dt=dt)
         if k > 500:
             found.append(body.memory.force.copy())
             said.append(np.diag(body.memory.covariance))

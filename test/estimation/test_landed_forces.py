@@ -10,8 +10,11 @@ from hypothesis import strategies as st
 from helpers.belief import Belief, evidence
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
+    LEFT,
     PRESSED,
     SECONDS,
+    SINCE,
+    burden,
     falls_through,
     flies,
     force_error,
@@ -23,6 +26,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     note_force,
     note_pressing,
     presses,
+    take_fading,
     weight_of_force,
 )
 
@@ -61,6 +65,48 @@ def test_the_error_of_a_force_is_what_the_foot_seems_to_bear_in_the_air(part, se
 def test_nothing_is_learned_of_forces_that_may_be_there_or_are_not_believed(state):
     memory = told(1.0, **{**ALOFT, "force": 0.02 * SHARE, **state})
     assert memory[0, SECONDS] == 0.0
+
+
+def test_what_an_average_keeps_of_the_force_with_which_a_tip_opened_is_none():
+    memory, lag, kept = force_memory(1), 0.02, np.zeros(2)
+    take_fading(lag, np.ones(1, np.uint8), memory, np.array([17.0]))
+    assert memory[0, LEFT] == 17.0
+    kept[:] = 17.0
+    for k in range(60):
+        memory[0, SINCE] = 1e-3 * k
+        force = np.array([kept[1]])
+        take_fading(lag, np.zeros(1, np.uint8), memory, force)
+        assert abs(force[0]) < 0.02 * 17.0  # of the two low-passes of averaged_forces.py
+        kept[0] *= np.exp(-2e-3 / lag)
+        kept[1] += (1.0 - np.exp(-2e-3 / lag)) * (kept[0] - kept[1])
+    force = np.array([5.0])
+    take_fading(0.0, np.zeros(1, np.uint8), memory, force)  # nothing is averaged: nothing fades
+    assert force[0] == 5.0
+
+
+def test_what_a_sole_bears_is_that_of_all_of_its_points_by_its_force_or_by_the_load_of_the_mode():
+    single = evidence(1, force=0.5 * SHARE, load=0.0, covariance=np.full((1, 1), (0.05 * SHARE) ** 2))
+    assert burden(0, CONFIG, single, force_memory(1)) == pytest.approx(0.5 / np.hypot(0.05, 0.05))
+    loaded = evidence(1, force=0.0, load=0.5 * SHARE, covariance=np.full((1, 1), (0.05 * SHARE) ** 2))
+    assert burden(0, CONFIG, loaded, force_memory(1)) == pytest.approx(0.5 / np.hypot(0.05, 0.05))
+    apart = (30.0 * SHARE) ** 2 * np.array([[1.0, -1.0], [-1.0, 1.0]])  # how two points share it is not known
+    sole = evidence(2, force=np.array([0.4, -0.1]) * SHARE, load=0.0, covariance=apart)
+    sole = sole._replace(link_of=np.zeros(2, np.int64))
+    assert burden(1, CONFIG, sole, force_memory(2)) == pytest.approx(0.3 / 0.1)
+
+
+def test_what_has_just_been_unloaded_is_not_held_by_its_stillness():
+    def after(force):
+        belief, noise = Belief(1), np.eye(1) * (0.15 * SHARE) ** 2
+        for _ in range(100):
+            belief.step(stood=1, covariance=noise, doubt=noise[0, 0])
+        for _ in range(8):
+            p = belief.step(
+                force=force * SHARE, load=force * SHARE, stood=1, covariance=noise, doubt=noise[0, 0]
+            )  # fmt: skip
+        return p[0, 0]
+
+    assert after(0.01) < 0.4 and after(0.3) > 0.9
 
 
 def test_a_light_force_tells_of_a_touch_where_swings_show_none_and_not_where_they_do():

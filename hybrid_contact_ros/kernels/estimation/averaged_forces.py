@@ -29,6 +29,8 @@ _RECALL = 0.1  # s, over which the noise of single states is averaged
 # white noise has three times its square, of which two low-passes leave a quarter over that cube; and 1.7 deviations of
 # what is left are to be within the level.
 _DIFFERENCED = 0.25
+# Of the time constant itself: they leave a quarter of the variance of white noise over it, which is not alone.
+_OF_WHITE = 0.4
 
 
 @kernel
@@ -58,7 +60,7 @@ def average(first, level, dt, change, lever, residual, averaged, averaging):
         averaging[ROUGH] = noise
     averaging[ROUGH] += min(1.0, dt / _RECALL) * (noise - averaging[ROUGH])
     rough = lever * lever * averaging[ROUGH] / level**2
-    span = 2.0 * dt * max((_DIFFERENCED * rough) ** (1.0 / 3.0), 0.25 * averaging[WHITE] / level**2)
+    span = 2.0 * dt * max((_DIFFERENCED * rough) ** (1.0 / 3.0), _OF_WHITE * averaging[WHITE] / level**2)
     averaging[SPAN] = min(span, LONGEST) if span > dt else 0.0
     new = 1.0 - math.exp(-2.0 * dt / averaging[SPAN]) if averaging[SPAN] > 0.0 else 1.0
     for k in range(nv):

@@ -10,7 +10,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.averaged_forces import SPAN
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
 from hybrid_contact_ros.kernels.estimation.free_forces import FreeForces, free_forces
-from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING, PRESSED, UNDER, take_fading
+from hybrid_contact_ros.kernels.estimation.landed_forces import ARRIVING, PRESSED, take_fading
 from hybrid_contact_ros.kernels.estimation.momentum_observer import has_settled
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
 from hybrid_contact_ros.kernels.estimation.sole_loads import doubt_unfelt_soles, soles_are_known
@@ -32,7 +32,6 @@ _TRACKED, _LOADED = 1.5, 4.0  # logits that a status of the tracker is worth bes
 # one that has moved on by _STANDS meanwhile.
 _ABOVE, _MOVED, _SIGMAS = 6.0, 3.0, 3.0
 _STANDS = 0.01  # m
-_AS_OFTEN = 0.5  # of the time over which forces are averaged, errors of gaps last at least
 _DIRECTIONS = 3  # of motion that show noise, at least, where the forces of soles are known
 _TOUCHDOWN, _DEEP = int(EventKind.TOUCHDOWN), 3.0  # deviations
 # Logit that it is worth that something else than the contacts carries the robot, and the most that is believed else.
@@ -301,8 +300,8 @@ def decide_closed(
 @kernel
 def remember(believed, felt, surface, gap, gap_sigmas, ahead, belief, out):
     """Keep the events that this state foretells: the next belief starts from them. Where no forces tell a contact,
-    and of an arm, whose table is ``felt``, what is open deep in the expected ground has not met it there, and does not
-    meet it now."""
+    what is open deep in the expected ground has not met it there, and does not meet it now; nor does the tip of an arm,
+    whose table is ``felt``, that is open below where it was expected."""
     deviations = 0.0 if felt else math.inf if believed else _DEEP
     for i in range(belief.load.shape[0]):
         belief.kind[i] = out.codes[NEXT_EVENT, i]

@@ -230,8 +230,9 @@ def learn_errors(dt, floor, found, jitter, table, trust, scratch, correction, er
     if table.fixed:  # the floor of what presses a little is below the noise of encoders and currents
         white = _noise(dt, jitter, table, trust, errors)
         square += _NOISES * white
+        white /= floor * floor
     certain, noise = step / (_CORRELATED * square), min(noise_left(numbers), 1.0)
-    odd = judge(step, square, square / (floor * floor), white / (floor * floor), found, columns, table, trust, scratch, errors)
+    odd = judge(step, square, square / (floor * floor), white, found, columns, table, trust, scratch, errors)
     if not table.fixed:
         remembered = math.exp(-step / _PUSH_MEMORY)
         learn_push(certain, remembered, noise, columns, left, errors.push[0])

@@ -37,8 +37,9 @@ _QUIET = 0.002  # square of the floor: nothing that is left is taken for less no
 @kernel
 def judge(step, square, unit, white, found, columns, table, trust, scratch, errors):
     """Add the squares of what the measured efforts leave, and of what the last constants, the last pushes, and both,
-    which know nothing of this sample, leave of it; write what the constants leave. ``unit``: ``square`` in squares of
-    the floor, and ``white``: the part of what is left that is noise. Returns the least that is left with the constants, by ``square``."""
+    which know nothing of this sample, leave of it; write what the constants leave. ``unit``, ``white``: ``square``, and
+    the part of what is left that is noise, in squares of the floor. Returns the least that is left with the constants,
+    by ``square``."""
     n, settled, numbers = errors.joint.shape[0], trust.begun[2], errors.numbers
     left, rest, work = errors.left[LEFT], errors.left[REST], errors.work
     for k in range(work.shape[0]):

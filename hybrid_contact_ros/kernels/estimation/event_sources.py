@@ -57,7 +57,7 @@ _SMOOTH = 0.012  # s, over which the foot's place on its path is averaged
 _RISEN, _FALLS = 5.0, 3.0
 # s, standard deviation of an event by the last stride, beyond which nothing of earlier strides tells of a liftoff:
 # where a robot stands, nothing says how far it is.
-_UNSURE = 0.008
+_UNSURE = 0.02
 # s: while no stride is followed, loads tell of no liftoff that is further away. Feet that stay are unloaded, too.
 _LOADS_AHEAD = 0.0125
 _FREE_FALL = -10.0  # m/s²

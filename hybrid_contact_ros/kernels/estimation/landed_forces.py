@@ -41,7 +41,7 @@ _RECALL = 5.0  # s of flight
 _STEP = 0.02  # s: a state is a witness of so much flight at most, and of an error of one share of the weight
 _LEAST = 0.05  # share of the weight: no force is known better
 _SWING = 0.05  # s in the air, without which a touch is a part of the last stance
-_LANDED = 0.012  # s after a touch, in which missing forces tell nothing
+_LANDED = 0.016  # s after a touch, in which missing forces tell nothing
 # m/s, m, m/s: what is as fast has been thrown back, once it is so much higher than where it touched, or if it is faster
 # still. What an impact presses in comes up again.
 _RISES, _RISEN, _THROWN = 0.07, 0.0002, 0.15
@@ -51,7 +51,7 @@ _PRESSES = 2.0  # deviations of a force, above which it is there
 _BEFORE, _GROWN = 0.02, 0.5  # s, of the low-pass that knows what pressed before; part of a force that is new
 # Shares of the weight and deviations of a force with which an arm presses firmly; m/s, of one that rests; share of the
 # weight to which a force is known that would tell a tip which bears something; and deviations of a gap.
-_FIRM_PART, _FIRM, _RESTS, _TOLD, UNDER = 2.5, 5.0, 0.05, 1.0, 2.0
+_FIRM_PART, _FIRM, _RESTS, _TOLD, _UNDER = 2.5, 5.0, 0.05, 1.0, 2.0
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
 # m, and deviations of gap and surface, above which a foot may fly; deviations of a velocity; and the weight of a force
 # that seems to press on a foot that flies.
@@ -175,12 +175,32 @@ def force_deviation(i, settings, given, memory):
 
 
 @kernel
+def burden(i, settings, given, memory):
+    """What the link of contact i bears by observed forces, or by the loads of the mode if that is more, in standard
+    deviations of the former: how the points of a sole share it is not known."""
+    force = load = variance = 0.0
+    points = 0
+    for j in range(given.link_of.shape[0]):
+        if given.link_of[j] != given.link_of[i]:
+            continue
+        points += 1
+        force += given.force[j]
+        load += max(given.load[j], 0.0)
+        for k in range(given.link_of.shape[0]):
+            if given.link_of[k] == given.link_of[i]:
+                variance += given.force_covariance[j, k]
+    error = max(math.sqrt(_pressed_aloft(i, 0.0, memory)), _LEAST) * settings.share * points
+    return max(force, load) / math.sqrt(max(variance, 0.0) + error * error)
+
+
+@kernel
 def heed_force(log, i, settings, given, memory):
     """What the gap of an arm's tip says, ``log``, where its force is known.
 
     A table that was configured a centimetre too low or too high is one error, however many states there are; a gap
     would say again and again what no force could outweigh. So a gap does not speak against a tip that presses firmly
-    and does not move along the normal, nor for one that is under the table for certain and bears nothing.
+    and does not move along the normal, nor for one that is under the table for certain and bears nothing. And it speaks
+    for a touch only as far as the force does not tell of none.
     """
     if not (given.trusted and given.observed) or given.force_weight[i] < BELIEVED:
         return log
@@ -192,7 +212,7 @@ def heed_force(log, i, settings, given, memory):
         felt = min(max(given.force[i] / deviation, 0.0), 1.0)
         log *= 1.0 - (1.0 - felt) * max(1.0 - deviation / settings.share, 0.0)
     nothing = given.force[i] < settings.load_limit + _PRESSES * deviation
-    under = given.gap[i] < -UNDER * math.hypot(given.gap_sigmas[i], given.surfaces[i])
+    under = given.gap[i] < -_UNDER * math.hypot(given.gap_sigmas[i], given.surfaces[i])
     if under and nothing and deviation < _TOLD * settings.share:
         return min(log, 0.0)
     return log

@@ -414,7 +414,7 @@ def update(
     # Take over the forces and accelerations of that mode; derive margins and rates from them.
     note_impacts(stamp, last_stamp, first, gap_velocity, noise_sigma, rate_lines, log)
     follow_rates(dt, closed, gap, gap_sigmas, gap_velocity, rate_lines)
-    weigh(settings, given, weight, robot, problem, here, tracker, mode, rate_lines, scratch, out)
+    weigh(settings, given, weight, jitter_sigma, robot, problem, here, tracker, mode, rate_lines, scratch, out)
     # Estimate the forces a second time, from the momentum.
     observe(settled, robot, here, tracker, observer, solver, scratch, out)
     # Bound the friction of each contact by these forces.

@@ -66,6 +66,7 @@ _WIDTH = 1 + TANGENTS
 _BASE = 6  # coordinates of a floating base
 # A contact whose G_nn is below this times the largest is one that no motion changes.
 _IMMOVABLE = 1e-12
+_BENDS = 10.0  # m/s², by which the acceleration of an open contact differs from what its rates have shown lately
 _SOLVED = int(Status.SOLVED)
 _ALWAYS = int(Validity.STATE | Validity.BASE)
 _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int(Validity.FORCES)
@@ -172,9 +173,12 @@ def _differs(touching, closed, mode):
 
 
 @kernel
-def weigh(settings, given, weight, robot, problem, here, tracker, mode, rate_lines, scratch, out):
+def weigh(settings, given, weight, jitter, robot, problem, here, tracker, mode, rate_lines, scratch, out):
     """Write the forces and accelerations of the mode, or those that hold without known actuation; between the two
-    accelerations where efforts have a weight between 0 and 1. ``rate_lines``: (m, COLUMNS), of :mod:`.rate_lines`."""
+    accelerations where efforts have a weight between 0 and 1, or are noisy.
+
+    Args: jitter: (nv,), N m (N), standard deviations of the efforts' noise. rate_lines: (m, COLUMNS), of
+        :mod:`.rate_lines`."""
     forces, accelerations = scratch.weighed[0], scratch.weighed[1]
     least = 1.0 if given.trusted else 0.0
     for i in range(weight.shape[0]):
@@ -184,10 +188,25 @@ def weigh(settings, given, weight, robot, problem, here, tracker, mode, rate_lin
             accelerations[i, k] = mode.accelerations[i * _WIDTH + k] if given.trusted else 0.0
     if least < 1.0:
         _withdraw(settings, weight, least, problem, here, tracker, mode, rate_lines, scratch)
+    if given.trusted and settings.gain > 0.0:
+        _without_jitter(jitter, tracker.closed, scratch.motions, rate_lines, accelerations)
     contact_quantities(
         robot.normals, robot.tangents, robot.friction, here.tangential, here.slip_speed, forces, accelerations,
         out.vectors[FORCE_MODEL], out.numbers[FRICTION_MARGIN], scratch.slip_acceleration,
     )  # fmt: skip
+
+
+@kernel
+def _without_jitter(jitter, closed, motions, rate_lines, accelerations):
+    """Move the accelerations along the normals of open contacts, (m, 3), towards those that their rates have shown, as
+    far as noise of the efforts, (nv,), is more than these may be off. motions: M⁻¹ Jᵀ, as rows (3 m, nv)."""
+    for i in range(closed.shape[0]):
+        if closed[i] or not shows_slope(rate_lines[i]):
+            continue
+        noise = 0.0
+        for k in range(jitter.shape[0]):
+            noise += (motions[i * _WIDTH, k] * jitter[k]) ** 2
+        accelerations[i, 0] += noise / (noise + _BENDS * _BENDS) * (rate_lines[i, 1] - accelerations[i, 0])
 
 
 @kernel
