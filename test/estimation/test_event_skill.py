@@ -112,7 +112,7 @@ def test_a_robot_of_which_nothing_tells_how_far_its_stride_is_foretells_no_lifto
     """It stopped with all feet on the ground: what it does is like the last stride, as far as it shows."""
     foot = Foot()
     foot.course.lag[TRACKED], foot.course.lag[LAG] = 1.0, 0.5
-    for variance, told in ((0.004**2, LIFTOFF), (0.012**2, 0)):
+    for variance, told in ((0.004**2, LIFTOFF), (0.03**2, 0)):
         foot.course.lag[LAG_VARIANCE] = variance
         assert foot.state(True, expected=0.03)[0] == told
     foot.course.lag[TRACKED] = 0.0  # no stride was ever followed: the clock is all there is

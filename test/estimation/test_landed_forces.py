@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from helpers.belief import Belief, evidence
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
+    FELT,
     LEFT,
     PRESSED,
     SECONDS,
     SINCE,
-    burden,
+    STOOD,
     falls_through,
     flies,
     force_error,
@@ -27,6 +28,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     note_pressing,
     presses,
     take_fading,
+    told_by_stillness,
     weight_of_force,
 )
 
@@ -84,22 +86,28 @@ def test_what_an_average_keeps_of_the_force_with_which_a_tip_opened_is_none():
     assert force[0] == 5.0
 
 
-def test_what_a_sole_bears_is_that_of_all_of_its_points_by_its_force_or_by_the_load_of_the_mode():
-    single = evidence(1, force=0.5 * SHARE, load=0.0, covariance=np.full((1, 1), (0.05 * SHARE) ** 2))
-    assert burden(0, CONFIG, single, force_memory(1)) == pytest.approx(0.5 / np.hypot(0.05, 0.05))
-    loaded = evidence(1, force=0.0, load=0.5 * SHARE, covariance=np.full((1, 1), (0.05 * SHARE) ** 2))
-    assert burden(0, CONFIG, loaded, force_memory(1)) == pytest.approx(0.5 / np.hypot(0.05, 0.05))
-    apart = (30.0 * SHARE) ** 2 * np.array([[1.0, -1.0], [-1.0, 1.0]])  # how two points share it is not known
-    sole = evidence(2, force=np.array([0.4, -0.1]) * SHARE, load=0.0, covariance=apart)
-    sole = sole._replace(link_of=np.zeros(2, np.int64))
-    assert burden(1, CONFIG, sole, force_memory(2)) == pytest.approx(0.3 / 0.1)
+@pytest.mark.parametrize(
+    ("force", "load", "felt", "stood", "told"),
+    [
+        (0.0, 0.0, 1.0, 0.2, 0.25), (0.03, 0.0, 1.0, 0.2, 0.6), (0.0, 0.03, 1.0, 0.2, 0.6), (0.3, 0.0, 1.0, 0.2, 1.0),
+        (0.0, 0.0, 0.08, 0.2, 1.0), (0.0, 0.0, 1.0, 0.03, 1.0), (0.0, 0.0, np.inf, 0.2, 1.0),
+    ],
+    ids=["unloaded", "nearly", "by the mode", "loaded", "never loaded", "just landed", "no forces before"],
+)  # fmt: skip
+def test_stillness_tells_little_of_a_foot_that_has_just_been_unloaded(force, load, felt, stood, told):
+    state = evidence(1, force=force * SHARE, load=load * SHARE, stood=1, covariance=np.zeros((1, 1)))
+    memory = force_memory(1)
+    memory[0, FELT], memory[0, STOOD] = felt * SHARE, stood
+    assert told_by_stillness(0, CONFIG, state, memory) == pytest.approx(told)
+    sole = state._replace(link_of=np.zeros(2, np.int64))
+    assert told_by_stillness(0, CONFIG, sole, memory) == 1.0
 
 
 def test_what_has_just_been_unloaded_is_not_held_by_its_stillness():
     def after(force):
         belief, noise = Belief(1), np.eye(1) * (0.15 * SHARE) ** 2
         for _ in range(100):
-            belief.step(stood=1, covariance=noise, doubt=noise[0, 0])
+            belief.step(force=SHARE, load=SHARE, stood=1, covariance=noise, doubt=noise[0, 0])
         for _ in range(8):
             p = belief.step(
                 force=force * SHARE, load=force * SHARE, stood=1, covariance=noise, doubt=noise[0, 0]

@@ -61,8 +61,8 @@ def test_a_foot_that_is_open_deep_in_the_expected_ground_does_not_meet_it_now(be
     assert (belief.kind[0] == EventKind.TOUCHDOWN) == kept and not belief.times.any()
 
 
-@pytest.mark.parametrize(("gap", "kept"), [(-0.008, False), (-0.006, True)])
-def test_a_tip_of_an_arm_that_is_deep_below_its_table_does_not_meet_it_now_though_forces_tell(gap, kept):
+@pytest.mark.parametrize(("gap", "kept"), [(-0.001, False), (0.001, True)])
+def test_a_tip_of_an_arm_that_is_open_below_its_table_does_not_meet_it_now_though_forces_tell(gap, kept):
     out = SimpleNamespace(codes=np.full((32, 1), EventKind.TOUCHDOWN, np.uint8))
     belief = SimpleNamespace(load=np.zeros(1), kind=np.zeros(1, np.uint8), times=np.ones((1, 3)))
     ahead = SimpleNamespace(event_times=np.zeros((1, 3)))

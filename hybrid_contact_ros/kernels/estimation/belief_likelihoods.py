@@ -16,7 +16,6 @@ from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.held_feet import HELD, MOST, held_still, learn_held
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
     STOPPING,
-    burden,
     falls_through,
     flies,
     force_error,
@@ -28,6 +27,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     note_force,
     note_pressing,
     presses,
+    told_by_stillness,
     weight_of_force,
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices
@@ -58,7 +58,6 @@ _WITNESSED = 0.002
 # s: a state that comes so much later than the one before is a witness of more time by its gap and rates, since what was
 # believed then is half forgotten: of this part of the rest, which counts as long at most.
 _APART, _LATER = 0.01, 0.5
-_STILL = 0.25  # of the stillness of a foot that stood, which counts whatever it bears
 _IDLE = 1e-9  # A load below this part of a contact's share of the weight is the rounding of none.
 
 
@@ -326,9 +325,8 @@ def single_likelihoods(i, settings, given, held, forces, out):
     if pressed and not given.stood[i]:  # what stood, and has not moved, has not been lifted
         sticks, slides = held_still(sticks), held_still(slides)
     sticks, slides = quick * sticks, quick * slides
-    if pressed and given.stood[i] and not idle and not has_landed(i, given, forces):
-        # What has just been unloaded is still, too: its stillness tells the less, the less it bears.
-        told = min(max(burden(i, s, given, forces), _STILL), 1.0)
+    if pressed and given.stood[i] and not idle:
+        told = told_by_stillness(i, s, given, forces)
         sticks, slides = min(sticks, told * sticks), min(slides, told * slides)
     lifted = given.gap[i] > _LIFTED * math.sqrt(variance)
     if pressed and is_borne(i, given):

@@ -57,6 +57,8 @@ _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot th
 # that seems to press on a foot that flies.
 _ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
 _LIFTED, _CREEPS = 0.012, 0.03  # m, m/s: of a foot that has left what it stood on, however slowly
+# s of a stance, after which a foot may be unloaded; deviations of a force that was there; and least part of a stillness.
+_STOOD_FOR, _BORE, _STILL = 0.05, 4.0, 0.25
 _THROUGH = 0.03  # m: no ground gives way by as much and lets a foot fall on
 
 
@@ -175,22 +177,18 @@ def force_deviation(i, settings, given, memory):
 
 
 @kernel
-def burden(i, settings, given, memory):
-    """What the link of contact i bears by observed forces, or by the loads of the mode if that is more, in standard
-    deviations of the former: how the points of a sole share it is not known."""
-    force = load = variance = 0.0
-    points = 0
-    for j in range(given.link_of.shape[0]):
-        if given.link_of[j] != given.link_of[i]:
-            continue
-        points += 1
-        force += given.force[j]
-        load += max(given.load[j], 0.0)
-        for k in range(given.link_of.shape[0]):
-            if given.link_of[k] == given.link_of[i]:
-                variance += given.force_covariance[j, k]
-    error = max(math.sqrt(_pressed_aloft(i, 0.0, memory)), _LEAST) * settings.share * points
-    return max(force, load) / math.sqrt(max(variance, 0.0) + error * error)
+def told_by_stillness(i, settings, given, memory):
+    """The part of the stillness of contact i, which stands, that speaks for it: all of it, but where a force has ceased
+    that was there for certain lately. What a controller has just unloaded is still, until its leg moves it.
+
+    The points of a sole share a force in ways that nothing tells; they are not asked."""
+    if not is_single(i, given.link_of) or memory[i, STOOD] < _STOOD_FOR or not memory[i, FELT] < math.inf:
+        return 1.0
+    error = max(math.sqrt(_pressed_aloft(i, 0.0, memory)), _LEAST) * settings.share
+    deviation = math.sqrt(given.force_covariance[i, i] + error * error)
+    if memory[i, FELT] < _BORE * deviation:
+        return 1.0
+    return min(max(max(given.force[i], given.load[i]) / deviation, _STILL), 1.0)
 
 
 @kernel
