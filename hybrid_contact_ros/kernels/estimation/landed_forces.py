@@ -57,7 +57,7 @@ _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot th
 # that seems to press on a foot that flies.
 _ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
 _LIFTED, _CREEPS = 0.012, 0.03  # m, m/s: of a foot that has left what it stood on, however slowly
-# s of a stance, after which a foot may be unloaded; deviations of a force that was there; and least part of a stillness.
+# s of a stance, after which a foot may be unloaded; deviations of a force that was there; least part of a stillness.
 _STOOD_FOR, _BORE, _STILL = 0.05, 4.0, 0.25
 _THROUGH = 0.03  # m: no ground gives way by as much and lets a foot fall on
 
