@@ -32,8 +32,8 @@ SINCE, SQUARES, SECONDS, STOPPING, TOUCHED, RISING, STOOD, ARRIVING, PRESSED, FE
 have in the air (shares of the weight), times s, and these s; whether the last state was one in which it was stopped;
 m, its gap when it was seen to touch; s, for which it has risen since it stood; s, for which it stood last; m/s, how
 fast it has come down at most since it is believed to touch; whether it was open and surely bears something, which it
-did not before; N, its observed force, low-passed, infinite while there is
-none; and N, its averaged force when it opened."""
+did not before; N, its observed force, low-passed, infinite while there is none; and N, its observed force when it was
+closed last."""
 _LAG = 0.03  # s, for which an observed force fades
 _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is in the air for certain
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
