@@ -21,6 +21,7 @@ or (rad/s²)², negative before any is known; and N², the largest variance of a
 efforts."""
 AVERAGING = 3
 AVERAGED = 3
+ONCE, TWICE, BEFORE = range(AVERAGED)
 """Rows of the memory of a residual: after one low-pass, after two, and its last value before them."""
 LONGEST = 0.08
 """s, of the lag."""
@@ -41,10 +42,10 @@ def average(first, level, dt, change, lever, residual, averaged, averaging):
         first: whether there is none before. level: N, standard deviation that a force may have. dt: s.
         change: (m/s²)² or (rad/s²)², mean square of the part of the last step of ``residual`` that no contact force
             explains. lever: N/(m/s²) or N/(rad/s²), from that noise to the force.
-        residual: in and out (nv,). averaged: in and out (AVERAGED, nv), of which the last row is not touched.
+        residual: in and out (nv,). averaged: in and out (AVERAGED, nv), of which ``BEFORE`` is not touched.
         averaging: in and out (AVERAGING,).
     """
-    nv, once, twice = residual.shape[0], averaged[0], averaged[1]
+    nv, once, twice = residual.shape[0], averaged[ONCE], averaged[TWICE]
     if first:
         averaging[SPAN], averaging[ROUGH], averaging[WHITE] = 0.0, -1.0, 0.0
         for k in range(nv):

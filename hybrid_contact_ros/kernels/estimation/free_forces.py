@@ -9,7 +9,7 @@ from typing import NamedTuple
 from hybrid_contact_ros.codes import Status
 from hybrid_contact_ros.kernels.algebra.dense import backward_solve, cholesky_solve
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGED, SPAN, WHITE, average, white_share
+from hybrid_contact_ros.kernels.estimation.averaged_forces import BEFORE, SPAN, WHITE, average, white_share
 from hybrid_contact_ros.kernels.estimation.observed_forces import (
     REGULARISATION_OF_ALL,
     contact_response,
@@ -87,7 +87,7 @@ def free_forces(
         shifted[k] = residual[k] + ahead * (residual[k] - memory.last[k])
         memory.last[k] = residual[k]
     if level > 0.0:
-        before, lever = memory.averaged[AVERAGED - 1], 0.0
+        before, lever = memory.averaged[BEFORE], 0.0
         for k in range(nv):
             now = shifted[k]
             shifted[k] -= before[k]

@@ -172,7 +172,13 @@ def is_unfelt(i, settings, given, memory):
 @kernel
 def force_deviation(i, settings, given, memory):
     """The standard deviation of the observed force of contact i, N."""
-    error = force_error(i, settings, memory) * settings.share
+    return _with_noise(i, force_error(i, settings, memory), settings, given)
+
+
+@kernel
+def _with_noise(i, part, settings, given):
+    """The standard deviation (N) of the observed force of contact i that is wrong by a ``part`` of a share, too."""
+    error = part * settings.share
     return math.sqrt(given.force_covariance[i, i] + error * error)
 
 
@@ -184,8 +190,7 @@ def told_by_stillness(i, settings, given, memory):
     The points of a sole share a force in ways that nothing tells; they are not asked."""
     if not is_single(i, given.link_of) or memory[i, STOOD] < _STOOD_FOR or not memory[i, FELT] < math.inf:
         return 1.0
-    error = max(math.sqrt(_pressed_aloft(i, 0.0, memory)), _LEAST) * settings.share
-    deviation = math.sqrt(given.force_covariance[i, i] + error * error)
+    deviation = _with_noise(i, max(math.sqrt(_pressed_aloft(i, 0.0, memory)), _LEAST), settings, given)
     if memory[i, FELT] < _BORE * deviation:
         return 1.0
     return min(max(max(given.force[i], given.load[i]) / deviation, _STILL), 1.0)
