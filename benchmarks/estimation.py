@@ -2,7 +2,7 @@
 
 Without names: the recordings of the shared data; ``simulated``: those that are made here, in MuJoCo, and kept out of
 the checkout; ``left_out``: the same of robots that nothing was chosen with; ``arms``: arms that press on a table;
-``humanoids``: two that step, of which Talos is left out.
+``humanoids``: two that step, of which Talos is left out; ``stepped``: stairs and blocks of 5 cm.
 Tables:
 
 - ``scores``: F1 of closed and of open, balanced accuracy and Brier score where the truth is certain, F1 of closed on
@@ -16,6 +16,7 @@ Tables:
 - ``forces``: share of the true normal forces within 1 and 2 deviations of the observed ones.
 - ``rough``: with positions of joints and an inertial unit that nobody has calibrated, beside tuned rules.
 - ``liftoffs``: sources of liftoffs that the estimator does not have, beside what it says.
+- ``treads``: touchdowns ahead on steps of 5 cm, apart for treads that a foot has touched before.
 - ``steps``: with joint states and an inertial unit alone, with odometry, efforts, foot sensors, a schedule.
 
 docs/estimation.md says what the recordings are and what the numbers mean.
@@ -36,13 +37,14 @@ from benchmarks.estimation_scores.humanoids import humanoid_sources
 from benchmarks.estimation_scores.liftoff_sources import liftoffs_table
 from benchmarks.estimation_scores.rough_table import rough_table
 from benchmarks.estimation_scores.runs import Options
-from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources
+from benchmarks.estimation_scores.simulated import left_out_sources, simulated_sources, stepped_sources
 from benchmarks.estimation_scores.sources import shared_sources
+from benchmarks.estimation_scores.treads import treads_table
 from benchmarks.estimation_scores.within import within_table
 
 TABLES = (
     "scores", "baselines", "ceilings", "events", "probabilities", "faults", "forces", "rough", "steps", "liftoffs",
-    "within",
+    "within", "treads",
 )  # fmt: skip
 
 
@@ -94,7 +96,7 @@ def main() -> None:
     try:
         sources = wanted(
             chosen.names, shared, simulated, left_out=left_out_sources(), arms=arm_sources(),
-            humanoids=humanoid_sources(),
+            humanoids=humanoid_sources(), stepped=stepped_sources(),
         )  # fmt: skip
     except ValueError as error:
         parser.error(str(error))
@@ -119,6 +121,8 @@ def main() -> None:
         written = liftoffs_table(sources, options)
     elif chosen.table == "rough":
         written = rough_table(sources, options)
+    elif chosen.table == "treads":
+        written = treads_table(sources, options)
     elif chosen.table == "within":
         written = within_table(sources, options)
     elif chosen.table == "events":

@@ -53,6 +53,8 @@ GAITS = {
     "bound": Gait((0.0, 0.0, 0.5, 0.5), 0.42, 0.36, speed=0.1, lift=0.08),
     "fast": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.45, speed=0.35),
     "high": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, lift=0.3),  # for ground with steps
+    "climb": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, lift=0.3, speed=0.35),
+    "clamber": Gait((0.25, 0.75, 0.0, 0.5), 0.2, 1.2, ramp=0.03, lift=0.3, speed=0.15, lead=0.08, pull=1.5),
     "change": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, change=0.35),  # its period is 0.8 to 1.4 of the trot's
     "stop": Gait((0.0, 0.5, 0.5, 0.0), 0.4, 0.6, rest=1.2),
     "step": Gait((0.25, 0.75), 0.12, 3.0, ramp=0.05, lift=0.03, speed=0.0, lead=0.17, pull=1.2),

@@ -14,38 +14,46 @@ from benchmarks.simulated_robots import SimulatedRobot
 
 Array = NDArray[np.float64]
 _DEPTH = 0.5  # m, of the boxes below their tops
+_FIRST_RISER = 0.35  # m, of stairs, or a little beyond it
 _TILES = (-1.0, 4.0), (-1.5, 1.5)  # m, where tiles lie, along x and y
 
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
     """``slope``: rad, rising along x. ``tile``: m, side of square tiles whose tops lie between 0 and ``height``, m, or
-    with ``blocks`` at one of the two. ``yields``: m, by which the ground gives way under a foot with half of the
-    weight."""
+    with ``blocks`` at one of the two, with ``stairs`` each higher than the one behind it. ``yields``: m, by which the
+    ground gives way under a foot with half of the weight."""
 
     slope: float = 0.0
     tile: float = 0.0
     height: float = 0.0
     blocks: bool = False
+    stairs: bool = False
     yields: float = 0.0
 
     def heights(self) -> Array:
         """Of the tiles (along x, along y), the same in every run; those about the origin are level."""
         (x0, x1), (y0, y1) = _TILES
         size = math.ceil((x1 - x0) / self.tile), math.ceil((y1 - y0) / self.tile)
+        if self.stairs:
+            first = math.ceil((_FIRST_RISER - x0) / self.tile)
+            return np.repeat(self.height * np.maximum(np.arange(size[0]) - first + 1, 0)[:, None], size[1], axis=1)
         drawn = np.random.default_rng(5).random(size)
         return self.height * (drawn > 0.6 if self.blocks else drawn)
 
     def below(self, points: Array) -> Array:
         """Heights (k,), m, of the ground at points (k, 2 or more)."""
         if self.tile:
-            tops = self.heights()
-            (x0, _), (y0, _) = _TILES
-            index = np.floor((points[:, :2] - [x0, y0]) / self.tile).astype(int)
+            tops, index = self.heights(), self.tiles(points)
             inside = ((index >= 0) & (index < tops.shape)).all(axis=1)
             i, j = np.clip(index, 0, np.array(tops.shape) - 1).T
             return np.where(inside, tops[i, j], 0.0)
         return np.asarray(math.tan(self.slope) * points[:, 0])
+
+    def tiles(self, points: Array) -> NDArray[np.int64]:
+        """Numbers (k, 2), along x and y, of the tiles below points (k, 2 or more)."""
+        (x0, _), (y0, _) = _TILES
+        return np.floor((points[:, :2] - [x0, y0]) / self.tile).astype(np.int64)
 
 
 class TerrainRobot(SimulatedRobot):

@@ -9,8 +9,19 @@ import numpy as np
 import pytest
 
 from benchmarks.estimation_scores.features import features
-from benchmarks.estimation_scores.simulated import CASES, FALLS, episode, left_out_sources, made, simulated_sources
+from benchmarks.estimation_scores.simulated import (
+    CASES,
+    FALLS,
+    STEPPED,
+    episode,
+    left_out_sources,
+    made,
+    simulated_sources,
+    stepped_sources,
+    terrain_of,
+)
 from benchmarks.estimation_scores.terrain import Terrain, TerrainRobot
+from benchmarks.estimation_scores.treads import touchdowns
 
 
 def test_tiles_are_no_higher_than_they_say_and_blocks_are_of_one_height():
@@ -60,3 +71,26 @@ def test_leg_forces_of_a_robot_that_stands_still_add_up_to_its_weight(tmp_path):
     )
     blind = features(source, model, replace(found, recording=replace(found.recording, effort=None)))
     assert set(blind) == {"gap", "height", "rate", "speed"}
+
+
+def test_stairs_rise_by_one_step_a_tread_and_a_tread_is_as_wide_as_they_are():
+    stairs = Terrain(tile=0.28, height=0.05, stairs=True)
+    along = np.column_stack([np.linspace(-0.9, 3.9, 2001), np.linspace(-1.4, 1.4, 2001)])
+    tops = stairs.below(along)
+    rises = np.flatnonzero(np.diff(tops))
+    assert (tops[along[:, 0] < 0.35] == 0.0).all() and np.diff(tops)[rises] == pytest.approx(0.05)
+    assert np.diff(along[rises, 0]) == pytest.approx(0.28, abs=0.005)
+    for tread in np.unique(stairs.tiles(along)[:, 0]):
+        assert np.ptp(tops[stairs.tiles(along)[:, 0] == tread]) == 0.0
+
+
+def test_a_tread_is_known_once_another_foot_has_been_on_it(tmp_path):
+    """The hind feet of a robot that climbs stairs come to treads that the front feet know; a riser is new to the first
+    foot that is on it."""
+    source = stepped_sources()["go2_stairs"]
+    found = episode("go2_stairs", made("go2", "stairs", 4.0, tmp_path, STEPPED))
+    model, terrain = source.model(source.config), terrain_of("stairs", STEPPED)
+    events = touchdowns(model, terrain, found)
+    assert len(events) > 15 and [e.time for e in events] == sorted(e.time for e in events)
+    assert {e.foot for e in events if not e.known} <= {0, 1}
+    assert all(e.known for e in events if e.foot in (2, 3)) and 1 <= sum(not e.known for e in events) <= 5

@@ -9,16 +9,15 @@ from helpers.bodies import body, free
 from hybrid_contact_ros import ContactEstimator, EstimatorConfig, RigidBodyModel, RobotState
 from hybrid_contact_ros.estimation.ground import ground_map
 from hybrid_contact_ros.estimator import Parts
+from hybrid_contact_ros.kernels.estimation.ground_heights import fit, predict
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     FOOTHOLDS,
     SLOPE_VARIANCE,
     STEP_VARIANCE,
     GroundSettings,
     add_foothold,
-    fit,
     forget,
     keep_foothold,
-    predict,
 )
 
 BOX = """<robot name="box"><link name="box"><inertial><mass value="8"/>

@@ -14,15 +14,8 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.footholds import forget_above
 from hybrid_contact_ros.kernels.estimation.ground import apply_ground, lay_under
-from hybrid_contact_ros.kernels.estimation.ground_map import (
-    FITTED_AT,
-    TIME,
-    add_foothold,
-    fit,
-    forget,
-    keep_foothold,
-    predict,
-)
+from hybrid_contact_ros.kernels.estimation.ground_heights import fit, predict
+from hybrid_contact_ros.kernels.estimation.ground_map import FITTED_AT, TIME, add_foothold, forget, keep_foothold
 from hybrid_contact_ros.kernels.estimation.momentum_observer import LONGEST_PAUSE
 from hybrid_contact_ros.kernels.estimation.stance import STRAYED, leave
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.ground_heights import fit, note_surprise, predict
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
     CLOCKS_UNSUPPORTED,
     SOFTNESS,
     add_foothold,
-    fit,
     keep_foothold,
-    note_surprise,
-    predict,
     remove_foothold,
     shift_all,
 )
@@ -77,7 +75,9 @@ def enter(
         return False
     base = map.map_numbers[BASE_VARIANCE]
     if map.map_size[0] > 0:
-        note_surprise(ground, map, surprise, spread + variance)
+        note_surprise(
+            ground, ahead.plane_of, map, i, place, height, surprise, spread + variance, ahead.map_row
+        )  # fmt: skip
         if base > 0.0:
             shift_all(map, base / (spread + variance) * surprise)
     map.map_numbers[BASE_VARIANCE] = base * (1.0 - base / (spread + variance))

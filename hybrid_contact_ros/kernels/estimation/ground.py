@@ -16,15 +16,14 @@ from typing import NamedTuple
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.footholds import enter, forget_above, sunk
+from hybrid_contact_ros.kernels.estimation.ground_heights import fit, predict
 from hybrid_contact_ros.kernels.estimation.ground_map import (
     BASE_VARIANCE,
     CLOCKS_UNSUPPORTED,
     FITTED_AT,
     SOFTNESS,
     TIME,
-    fit,
     forget,
-    predict,
     shift_all,
 )
 from hybrid_contact_ros.kernels.estimation.hanging import HOVERED, LOWERED

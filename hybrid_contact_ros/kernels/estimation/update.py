@@ -26,7 +26,8 @@ from hybrid_contact_ros.kernels.estimation.felt_surface import feel_surface
 from hybrid_contact_ros.kernels.estimation.foot_stops import FootStops, doubt_efforts, hold_stopped
 from hybrid_contact_ros.kernels.estimation.friction_bounds import FrictionBounds, FrictionTable, bound_friction
 from hybrid_contact_ros.kernels.estimation.ground import GroundScratch, learn_ground
-from hybrid_contact_ros.kernels.estimation.ground_map import SOFTNESS, GroundMap, GroundSettings, height_sigma
+from hybrid_contact_ros.kernels.estimation.ground_heights import height_sigma
+from hybrid_contact_ros.kernels.estimation.ground_map import SOFTNESS, GroundMap, GroundSettings
 from hybrid_contact_ros.kernels.estimation.hanging import HangMemory, note_lowering
 from hybrid_contact_ros.kernels.estimation.measure import Measurement
 from hybrid_contact_ros.kernels.estimation.met_ground import is_soft
