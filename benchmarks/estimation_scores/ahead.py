@@ -20,7 +20,7 @@ HORIZONS = (0.01, 0.02, 0.05)
 LONGEST = 0.1  # s; events later than this are not extrapolated
 OFF = 0.01  # s; a prediction that is further off counts as none
 _AFTER = 0.03  # s, of a recording, that must follow an announcement before it is called false
-_REBOUND = 0.05  # s, within which a foot that has touched touches again because it has rebounded
+REBOUND = 0.05  # s, within which a foot that has touched touches again because it has rebounded
 _STRIDES, _CHANGE = 3, 0.15  # strides after which a gait counts as steady, and by how much they may differ
 _BINS, _LEAST = 10, 20  # of probabilities; a bin is told of that many separate events
 _DRAWS = 500
@@ -83,7 +83,7 @@ def steady_spans(time: Array, true: Array) -> tuple[Bools, Bools]:
     return steady, samples
 
 
-def _follow(times: Array, others: Array, within: float) -> Bools:
+def follow(times: Array, others: Array, within: float) -> Bools:
     """Which of the ``times`` (k,) follow one of the ``others`` by less than ``within``, s."""
     return np.array([np.any((others > t - within) & (others < t)) for t in times], dtype=bool)
 
@@ -102,14 +102,14 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
         ahead, time = answers.ahead[kind], answers.time
         for i, (true, every, _) in enumerate(true_events(episode, kind)):
             others = every if kind == "touchdown" else true
-            rebounds = _follow(true, every, _REBOUND if kind == "touchdown" else 0.0)
+            rebounds = follow(true, every, REBOUND if kind == "touchdown" else 0.0)
             events = np.zeros(true.size, dtype=bool)
             events[~rebounds], samples = steady_spans(time, true[~rebounds])
             mine, where = (true[events], samples) if steady else (true[~events], ~samples)
             event = np.where(np.isfinite(ahead.time[:, i]), np.uint8(KINDS[kind]), np.uint8(EventKind.NONE))
             here = np.where(where, event, np.uint8(EventKind.NONE))
             for h, into in pooled.items():
-                next_then = mine[~_follow(mine, others, h)]
+                next_then = mine[~follow(mine, others, h)]
                 timing = event_timing(time, event, ahead.time[:, i], next_then, KINDS[kind], h)
                 into.events += timing.events
                 into.missed += timing.missed

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.estimation_scores.ahead import Ahead
+from benchmarks.estimation_scores.ahead import REBOUND, Ahead, follow
 from benchmarks.estimation_scores.episodes import Array, Episode, Source, states
 from benchmarks.estimation_scores.runs import Options, Runner
 from benchmarks.estimation_scores.scores import true_events
@@ -25,7 +25,6 @@ from hybrid_contact_ros.scoring.event_timing import asked_at
 
 HORIZONS = (0.02, 0.05)  # s
 _BEGIN = 1.0  # s: the robot stands, and its gait begins
-_REBOUND = 0.05  # s
 _BEFORE = 0.02  # s, at least, that another foot has touched a tread before
 
 
@@ -88,12 +87,12 @@ def touchdowns(model: RigidBodyModel, terrain: Terrain, episode: Episode) -> lis
     for state in states(model, episode.recording):
         model.problem(state)
         places.append(model.contact_positions)
-    true = [t for t, _, _ in true_events(episode, "touchdown")]
+    true = [(t, every) for t, every, _ in true_events(episode, "touchdown")]
     found: list[Touchdown] = []
     seen: list[tuple[float, NDArray[np.int64]]] = [(time[0], _tread(terrain, p)) for p in places[0]]
-    for t, foot in sorted((float(t), foot) for foot, times in enumerate(true) for t in times):
+    for t, foot in sorted((float(t), foot) for foot, (times, _) in enumerate(true) for t in times):
         tread = _tread(terrain, places[int(np.searchsorted(time, t - 1e-6))][foot])
-        rebounds = bool(np.any((true[foot] < t) & (true[foot] > t - _REBOUND)))
+        rebounds = bool(follow(np.array([t]), true[foot][1], REBOUND)[0])
         if t > time[0] + _BEGIN and not rebounds:
             known = any(s < t - _BEFORE and bool((tread == other).all()) for s, other in seen)
             found.append(Touchdown(foot, t, known))
