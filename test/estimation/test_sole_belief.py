@@ -7,7 +7,11 @@ import pytest
 
 from helpers.belief import Belief, evidence
 from hybrid_contact_ros import EstimatorConfig, RigidBodyModel
+from hybrid_contact_ros.estimation.ground import ground_map, ground_settings, stance_memory
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import is_borne
+from hybrid_contact_ros.kernels.estimation.footholds import sunk
+from hybrid_contact_ros.kernels.estimation.ground_map import forget
+from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory, is_unfelt_sole
 from hybrid_contact_ros.kernels.estimation.sole_loads import doubt_unfelt_soles, soles_are_known
 
 SOLE = [0, 0, 0, 0]  # the first contact of the link of each
@@ -82,3 +86,50 @@ def test_three_points_of_a_link_and_more_are_a_force_and_a_moment(corners, rank)
     contacts = {"sole": {"link": "block", "points": [c for x, y in places for c in (x, y, -0.05)]}}
     config = EstimatorConfig.from_mapping({"contacts": contacts})
     assert RigidBodyModel.from_urdf(urdf, config).contact_rank == rank
+
+
+@pytest.mark.parametrize(("borne", "state", "unfelt"), [
+    (0.0, {"rate": 0.1, "stood": 1}, True),
+    (0.0, {"rate": 0.0, "stood": 1}, False),  # it bears little before it rises
+    (40.0, {"rate": 0.1, "stood": 1}, False),
+    (4.0, {"rate": -0.1}, True),
+    (4.0, {"rate": 0.1, "stood": 1, "weight": 0.2}, False),  # efforts that are not believed tell of no load
+    (200.0, {"rate": -0.1}, False),
+])  # fmt: skip
+def test_a_sole_that_rises_and_bears_nothing_as_a_whole_is_held_by_no_load_of_its_points(borne, state, unfelt):
+    """How its points share a force is not known, and a mode lays it to the one that is thought to be closed."""
+    settings, memory = Belief(4).settings, force_memory(4)
+    force = 300.0 * WARP + borne / 4.0
+    told = evidence(4, link_of=SOLE, force=force, covariance=covariance(0.3, 500.0), **state)
+    assert [is_unfelt_sole(i, settings, told, memory) for i in range(4)] == [unfelt] * 4
+    single = evidence(4, force=force, covariance=covariance(0.3, 500.0), **state)
+    assert not any(is_unfelt_sole(i, settings, single, memory) for i in range(4))
+
+
+def test_a_sole_that_rises_unfelt_opens_although_a_mode_lays_a_load_to_one_of_its_points():
+    """A G1 with wrong efforts lifted its soles by 12 mm and had one point closed, on which the mode stood."""
+    belief = Belief(4, links=["sole"] * 4)
+    state = {"link_of": SOLE, "covariance": covariance(0.3, 60.0), "rate_sigmas": 0.005, "surfaces": 0.0015}
+    standing = np.ones(4, np.uint8)
+    for _ in range(100):
+        before = belief.step(force=np.full(4, 10.0), load=np.full(4, 10.0), stood=standing, **state)
+    for k in range(60):
+        after = belief.step(
+            force=np.full(4, -2.0), load=np.array([-2.0, 12.0, -2.0, -2.0]), stood=np.array([0, 1, 0, 0], np.uint8),
+            touching=np.array([0, 1, 0, 0], np.uint8), rate=0.1, gap=1e-4 * k, **state,
+        )  # fmt: skip
+    assert (before[:, 0] > 0.9).all() and (after[:, 0] < 0.1).all()
+
+
+@pytest.mark.parametrize(("depths", "own"), [
+    ((0.01, 0.01, 0.01, 0.01), 0.01),  # soft ground
+    ((0.0, 0.03, 0.0, 0.03), 0.0),  # a sole that rocked over an edge
+])  # fmt: skip
+def test_ground_gives_way_under_a_sole_as_far_as_under_the_point_that_sank_least(depths, own):
+    memory, known = stance_memory(4), ground_map()
+    forget(ground_settings(EstimatorConfig().ground, 160.0, 4, False), known)
+    memory.standing[:], memory.touched_height[:] = 1.0, np.array(depths)
+    assert [sunk(i, 1, np.array(SOLE), memory, known) for i in range(4)] == pytest.approx([own] * 4)
+    assert [sunk(i, 1, np.arange(4), memory, known) for i in range(4)] == pytest.approx(list(depths))
+    memory.standing[1] = 0.0  # what does not stand tells nothing of it
+    assert sunk(0, 1, np.array(SOLE), memory, known) == pytest.approx(min(np.delete(depths, 1)))

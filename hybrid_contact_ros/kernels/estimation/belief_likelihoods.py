@@ -22,6 +22,7 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     has_landed,
     heed_force,
     is_unfelt,
+    is_unfelt_sole,
     leaves_unfelt,
     load_doubt,
     note_force,
@@ -307,7 +308,7 @@ def single_likelihoods(i, settings, given, held, forces, out):
         slides = sinking_load(load_ratio(given.load[i] - s.slip_limit, slip_sigma, s.outliers), sinks)
         if has_landed(i, given, forces) or bears:
             rests, slides = max(rests, 0.0), max(slides, 0.0)
-        if moving or is_unfelt(i, s, given, forces):
+        if moving or is_unfelt(i, s, given, forces) or is_unfelt_sole(i, s, given, forces):
             rests, slides = min(rests, 0.0), min(slides, 0.0)
         most = _SLIDES * _SLIDES * noise
         if given.stood[i]:

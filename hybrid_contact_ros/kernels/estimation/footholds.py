@@ -43,7 +43,7 @@ def enter(
     what bears much does so where the ground is expected, but for the drift of the base meanwhile.
     """
     height, variance, place = memory.stance_height[i], memory.stance_variance[i], ahead.under[i]
-    depth = sunk(i, loads, memory, map)
+    depth = sunk(i, loads, ahead.link_of, memory, map)
     if depth > GIVES_WAY:  # the next foot meets the ground where this one did
         height, variance = height + depth, variance + (_DOUBT_OF_DEPTH * depth) ** 2
     if memory.entry[i] >= 0:
@@ -87,13 +87,20 @@ def enter(
 
 
 @kernel
-def sunk(i, loads, memory, map):
-    """How far the ground has given way under contact i, m, since it met it; less than nothing where that is unknown."""
+def sunk(i, loads, link_of, memory, map):
+    """How far the ground has given way under contact i, m, since it met it; less than nothing where that is unknown.
+
+    Of a sole, as far as it has under the point that sank least: what rocks over an edge comes down as well, and where
+    a point of it touched is as uncertain as its load.
+    """
     met = below(i, memory.stance_height[i], memory.met, map.map_numbers[SOFTNESS:])
-    if loads > 0:
-        depth = memory.touched_height[i] - memory.stance_height[i]
-        return max(depth + max(memory.touched_lead[i], 0.0) if depth > GIVES_WAY else depth, met)
-    return met
+    if loads <= 0:
+        return met
+    depth = memory.touched_height[i] - memory.stance_height[i]
+    for j in range(link_of.shape[0]):
+        if link_of[j] == link_of[i] and memory.standing[j] > 0.0:
+            depth = min(depth, memory.touched_height[j] - memory.stance_height[j])
+    return max(depth + max(memory.touched_lead[i], 0.0) if depth > GIVES_WAY else depth, met)
 
 
 @kernel

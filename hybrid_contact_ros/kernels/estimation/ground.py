@@ -117,7 +117,7 @@ def learn_ground(
                 memory.travel[i, k] = 0.0
     numbers[TIME] += given.dt
     loads = find_loads(settings, believed, problem, observer, solver, scratch, memory, numbers, ahead)
-    _note_drift(loads, ground, given.dt, problem, tracker, memory, map)
+    _note_drift(loads, ground, given.dt, problem, tracker, memory, map, ahead)
     changed = False
     for i in range(m):
         noise, told = rates.noise_sigma[i], told_load(i, loads, ground, memory, ahead)
@@ -175,14 +175,14 @@ def lay_under(robot, problem, ahead):
 
 
 @kernel
-def _note_drift(loads, ground, dt, problem, tracker, memory, map):
+def _note_drift(loads, ground, dt, problem, tracker, memory, map, ahead):
     """Shift the map by what all standing contacts have in common; without any, or where the ground gives way under one,
     the base's height drifts unseen."""
     supported, gives_way, up, down = False, False, math.inf, math.inf
     for i in range(problem.gap.shape[0]):
         if memory.entry[i] >= 0:
             supported = True
-            soft = sunk(i, loads, memory, map) > GIVES_WAY
+            soft = sunk(i, loads, ahead.link_of, memory, map) > GIVES_WAY
             gives_way = gives_way or soft
             if soft or abs(memory.point_velocity[i, 0]) > ground.still_speed:
                 up, down = 0.0, 0.0  # what moves here is not the base alone
@@ -220,7 +220,7 @@ def apply_ground(i, loads, settings, ground, given, problem, here, tracker, memo
         wanted, variance = memory.stance_height[i], memory.stance_variance[i]
         if loads > 0:  # the ground is wherever it bears the foot
             wanted = max(wanted, measured - settings.gap_on)
-        elif sunk(i, loads, memory, map) > GIVES_WAY:
+        elif sunk(i, loads, ahead.link_of, memory, map) > GIVES_WAY:
             wanted = memory.met[i, HEIGHT]
     else:
         wanted, variance = predict(ground, ahead.plane_of, map, i, ahead.under[i], ahead.map_row)

@@ -24,6 +24,7 @@ from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
 from hybrid_contact_ros.kernels.estimation.met_ground import is_single
 from hybrid_contact_ros.kernels.estimation.records import Array
+from hybrid_contact_ros.kernels.estimation.sole_loads import known_to
 from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
 COLUMNS = 11
@@ -167,6 +168,24 @@ def is_unfelt(i, settings, given, memory):
     if not given.observed or given.stood[i] or given.force_weight[i] < BELIEVED or not is_single(i, given.link_of):
         return False
     return given.force[i] < force_deviation(i, settings, given, memory)
+
+
+@kernel
+def is_unfelt_sole(i, settings, given, memory):
+    """Whether contact i is a point of a sole on which as a whole nothing seems to press, by observed forces that are
+    believed: how its points share a force is not known, but how large that is. One that stands bears little before it
+    rises."""
+    if not given.observed or given.force_weight[i] < BELIEVED or is_single(i, given.link_of):
+        return False
+    if given.stood[i] and given.rate[i] <= _CREEPS + _NOISES * _rate_noise(i, given):
+        return False
+    force, part = 0.0, 0.0
+    for j in range(given.link_of.shape[0]):
+        if given.link_of[j] == given.link_of[i]:
+            force += given.force[j]
+            part += _LEAST if given.stood[i] else force_error(j, settings, memory)
+    _, noise = known_to(given.link_of[i], given.link_of, given.force_covariance)
+    return force < math.hypot(noise, part * settings.share)
 
 
 @kernel

@@ -101,7 +101,7 @@ def soles_are_known(link_of, share, covariance):
     """
     for i in range(link_of.shape[0]):
         if link_of[i] == i:
-            points, deviation = _known_to(i, link_of, covariance)
+            points, deviation = known_to(i, link_of, covariance)
             if points > 1 and deviation > _KNOWN * share * points:
                 return False
     return True
@@ -130,7 +130,7 @@ def doubt_unfelt_soles(
             if link_of[j] == i:
                 borne += force[j]
                 stood = stood or closed[j] or stopped[j] >= 0.0
-        points, deviation = _known_to(i, link_of, covariance)
+        points, deviation = known_to(i, link_of, covariance)
         if points < 2 or stood or borne > max(force_on, 2.0 * deviation):
             continue
         for j in range(m):
@@ -140,7 +140,7 @@ def doubt_unfelt_soles(
 
 
 @kernel
-def _known_to(i, link_of, covariance):
+def known_to(i, link_of, covariance):
     """How many points the sole has whose first one is i, and the standard deviation of its force, N."""
     points, square = 0, 0.0
     for j in range(link_of.shape[0]):
