@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from helpers.belief import Belief, evidence
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
+from hybrid_contact_ros.kernels.estimation.felt_forces import is_unfelt, note_pressing, presses, told_by_stillness
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
     FELT,
     LEFT,
@@ -21,14 +22,10 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     force_error,
     force_memory,
     has_landed,
-    is_unfelt,
     leaves_unfelt,
     load_doubt,
     note_force,
-    note_pressing,
-    presses,
     take_fading,
-    told_by_stillness,
     weight_of_force,
 )
 

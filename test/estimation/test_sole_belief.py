@@ -9,9 +9,10 @@ from helpers.belief import Belief, evidence
 from hybrid_contact_ros import EstimatorConfig, RigidBodyModel
 from hybrid_contact_ros.estimation.ground import ground_map, ground_settings, stance_memory
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import is_borne
+from hybrid_contact_ros.kernels.estimation.felt_forces import is_unfelt_sole
 from hybrid_contact_ros.kernels.estimation.footholds import sunk
 from hybrid_contact_ros.kernels.estimation.ground_map import forget
-from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory, is_unfelt_sole
+from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 from hybrid_contact_ros.kernels.estimation.sole_loads import doubt_unfelt_soles, soles_are_known
 
 SOLE = [0, 0, 0, 0]  # the first contact of the link of each

@@ -13,6 +13,14 @@ from typing import NamedTuple
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
+from hybrid_contact_ros.kernels.estimation.felt_forces import (
+    heed_force,
+    is_unfelt,
+    is_unfelt_sole,
+    note_pressing,
+    presses,
+    told_by_stillness,
+)
 from hybrid_contact_ros.kernels.estimation.held_feet import HELD, MOST, held_still, learn_held
 from hybrid_contact_ros.kernels.estimation.landed_forces import (
     STOPPING,
@@ -20,15 +28,9 @@ from hybrid_contact_ros.kernels.estimation.landed_forces import (
     flies,
     force_error,
     has_landed,
-    heed_force,
-    is_unfelt,
-    is_unfelt_sole,
     leaves_unfelt,
     load_doubt,
     note_force,
-    note_pressing,
-    presses,
-    told_by_stillness,
     weight_of_force,
 )
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes, Indices

@@ -22,9 +22,7 @@ import numpy as np
 
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.contact_tracking import BELIEVED
-from hybrid_contact_ros.kernels.estimation.met_ground import is_single
 from hybrid_contact_ros.kernels.estimation.records import Array
-from hybrid_contact_ros.kernels.estimation.sole_loads import known_to
 from hybrid_contact_ros.kernels.estimation.stance import FLIES
 
 COLUMNS = 11
@@ -40,7 +38,7 @@ _HIGH, _SIGMAS = 0.01, 5.0  # m, and deviations of the gap: above both a foot is
 _PRIOR = 0.05  # s of flight, which the configured deviation counts as
 _RECALL = 5.0  # s of flight
 _STEP = 0.02  # s: a state is a witness of so much flight at most, and of an error of one share of the weight
-_LEAST = 0.05  # share of the weight: no force is known better
+LEAST = 0.05  # share of the weight: no force is known better
 _SWING = 0.05  # s in the air, without which a touch is a part of the last stance
 _LANDED = 0.016  # s after a touch, in which missing forces tell nothing
 # m/s, m, m/s: what is as fast has been thrown back, once it is so much higher than where it touched, or if it is faster
@@ -48,18 +46,11 @@ _LANDED = 0.016  # s after a touch, in which missing forces tell nothing
 _RISES, _RISEN, _THROWN = 0.07, 0.0002, 0.15
 # s of a stance, after which a foot that rises leaves; and times by which efforts are late, for which they cannot tell.
 _STANDS, _UNFELT = 0.03, 2.0
-_PRESSES = 2.0  # deviations of a force, above which it is there
-_BEFORE, _GROWN = 0.02, 0.5  # s, of the low-pass that knows what pressed before; part of a force that is new
-# Shares of the weight and deviations of a force with which an arm presses firmly; m/s, of one that rests; share of the
-# weight to which a force is known that would tell a tip which bears something; and deviations of a gap.
-_FIRM_PART, _FIRM, _RESTS, _TOLD, _UNDER = 2.5, 5.0, 0.05, 1.0, 2.0
 _FAINT, _DOUBTED = 0.5, 0.1  # share of the weight: less is missing in a foot that has just landed, and its weight
 # m, and deviations of gap and surface, above which a foot may fly; deviations of a velocity; and the weight of a force
 # that seems to press on a foot that flies.
-_ABOVE, _APART, _NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
+_ABOVE, _APART, NOISES, _NONE = 0.005, 3.0, 3.0, 1e-3
 _LIFTED, _CREEPS = 0.012, 0.03  # m, m/s: of a foot that has left what it stood on, however slowly
-# s of a stance, after which a foot may be unloaded; deviations of a force that was there; least part of a stillness.
-_STOOD_FOR, _BORE, _STILL = 0.05, 4.0, 0.25
 _THROUGH = 0.03  # m: no ground gives way by as much and lets a foot fall on
 
 
@@ -69,7 +60,7 @@ def note_force(i, settings, given, variance, memory):
     since = memory[i, SINCE]
     opened = 0.0 < since <= _UNFELT * given.late
     stood = memory[i, RISING] > 0.0 or (memory[i, STOOD] > _STANDS and (given.stood[i] or opened))
-    rises = stood and given.rate[i] > _RISES + _NOISES * _rate_noise(i, given)
+    rises = stood and given.rate[i] > _RISES + NOISES * rate_noise(i, given)
     memory[i, RISING] = memory[i, RISING] + given.dt if rises else 0.0
     if given.stood[i]:
         if since > 0.0:
@@ -108,8 +99,8 @@ def force_error(i, settings, memory):
     configured where it stands or, at least, has just stood, and else what it was in the air."""
     if memory[i, SINCE] <= 0.0:
         return settings.force_part
-    least = settings.force_part if memory[i, SINCE] < _LAG else min(_LEAST, settings.force_part)
-    return max(math.sqrt(_pressed_aloft(i, settings.force_part, memory)), least)
+    least = settings.force_part if memory[i, SINCE] < _LAG else min(LEAST, settings.force_part)
+    return max(math.sqrt(pressed_aloft(i, settings.force_part, memory)), least)
 
 
 @kernel
@@ -118,11 +109,11 @@ def load_doubt(i, settings, given, memory):
     moves along the surface as a foot in its swing does, no less than what seemed to press in the air."""
     if not _swings(i, given.slide[i], given):
         return given.doubt[i]
-    return max(given.doubt[i], _pressed_aloft(i, 0.0, memory) * settings.share * settings.share)
+    return max(given.doubt[i], pressed_aloft(i, 0.0, memory) * settings.share * settings.share)
 
 
 @kernel
-def _pressed_aloft(i, part, memory):
+def pressed_aloft(i, part, memory):
     """The mean square of the force that contact i seemed to have in the air, in shares of the weight; ``part``: what it
     is expected to be before that is known."""
     return (_PRIOR * part**2 + memory[i, SQUARES]) / (_PRIOR + memory[i, SECONDS])
@@ -139,105 +130,16 @@ def has_landed(i, given, memory):
 
 
 @kernel
-def presses(i, settings, given, memory):
-    """Whether an observed force that is believed says for certain that contact i, which was open, bears something."""
-    if not given.observed or given.stood[i] or given.force_weight[i] < BELIEVED:
-        return False
-    return given.force[i] > settings.load_limit + _PRESSES * force_deviation(i, settings, given, memory)
-
-
-@kernel
-def note_pressing(i, bears, given, memory):
-    """Note whether contact i, which was open and ``bears`` something, began to do so just now: what a crane lowers
-    presses all the time. memory: in and out (m, COLUMNS)."""
-    force, before = given.force[i], memory[i, FELT]
-    if not given.observed:
-        memory[i, FELT] = math.inf
-    elif before == math.inf:
-        memory[i, FELT] = force
-    else:
-        memory[i, FELT] += (1.0 - math.exp(-given.dt / _BEFORE)) * (force - before)
-    new = memory[i, PRESSED] > 0.0 or force - before > _GROWN * force
-    memory[i, PRESSED] = 1.0 if bears and new else 0.0
-
-
-@kernel
-def is_unfelt(i, settings, given, memory):
-    """Whether nothing seems to press on contact i, which was open, by an observed force that is believed: a mode says
-    what would hold it if it were closed. How the points of a sole share its force is not known."""
-    if not given.observed or given.stood[i] or given.force_weight[i] < BELIEVED or not is_single(i, given.link_of):
-        return False
-    return given.force[i] < force_deviation(i, settings, given, memory)
-
-
-@kernel
-def is_unfelt_sole(i, settings, given, memory):
-    """Whether contact i is a point of a sole on which as a whole nothing seems to press, by observed forces that are
-    believed: how its points share a force is not known, but how large that is. One that stands bears little before it
-    rises."""
-    if not given.observed or given.force_weight[i] < BELIEVED or is_single(i, given.link_of):
-        return False
-    if given.stood[i] and given.rate[i] <= _CREEPS + _NOISES * _rate_noise(i, given):
-        return False
-    force, part = 0.0, 0.0
-    for j in range(given.link_of.shape[0]):
-        if given.link_of[j] == given.link_of[i]:
-            force += given.force[j]
-            part += _LEAST if given.stood[i] else force_error(j, settings, memory)
-    _, noise = known_to(given.link_of[i], given.link_of, given.force_covariance)
-    return force < math.hypot(noise, part * settings.share)
-
-
-@kernel
 def force_deviation(i, settings, given, memory):
     """The standard deviation of the observed force of contact i, N."""
-    return _with_noise(i, force_error(i, settings, memory), settings, given)
+    return deviation_with(i, force_error(i, settings, memory), settings, given)
 
 
 @kernel
-def _with_noise(i, part, settings, given):
+def deviation_with(i, part, settings, given):
     """The standard deviation (N) of the observed force of contact i that is wrong by a ``part`` of a share, too."""
     error = part * settings.share
     return math.sqrt(given.force_covariance[i, i] + error * error)
-
-
-@kernel
-def told_by_stillness(i, settings, given, memory):
-    """The part of the stillness of contact i, which stands, that speaks for it: all of it, but where a force has ceased
-    that was there for certain lately. What a controller has just unloaded is still, until its leg moves it.
-
-    The points of a sole share a force in ways that nothing tells; they are not asked."""
-    if not is_single(i, given.link_of) or memory[i, STOOD] < _STOOD_FOR or not memory[i, FELT] < math.inf:
-        return 1.0
-    deviation = _with_noise(i, max(math.sqrt(_pressed_aloft(i, 0.0, memory)), _LEAST), settings, given)
-    if memory[i, FELT] < _BORE * deviation:
-        return 1.0
-    return min(max(max(given.force[i], given.load[i]) / deviation, _STILL), 1.0)
-
-
-@kernel
-def heed_force(log, i, settings, given, memory):
-    """What the gap of an arm's tip says, ``log``, where its force is known.
-
-    A table that was configured a centimetre too low or too high is one error, however many states there are; a gap
-    would say again and again what no force could outweigh. So a gap does not speak against a tip that presses firmly
-    and does not move along the normal, nor for one that is under the table for certain and bears nothing. And it speaks
-    for a touch only as far as the force does not tell of none.
-    """
-    if not (given.trusted and given.observed) or given.force_weight[i] < BELIEVED:
-        return log
-    deviation = force_deviation(i, settings, given, memory)
-    if given.force[i] > max(_FIRM_PART * settings.share, _FIRM * deviation):
-        rests = abs(given.rate[i]) < _RESTS + _NOISES * _rate_noise(i, given)
-        return max(log, 0.0) if rests and not flies(i, given, memory) else log
-    if log > 0.0:
-        felt = min(max(given.force[i] / deviation, 0.0), 1.0)
-        log *= 1.0 - (1.0 - felt) * max(1.0 - deviation / settings.share, 0.0)
-    nothing = given.force[i] < settings.load_limit + _PRESSES * deviation
-    under = given.gap[i] < -_UNDER * math.hypot(given.gap_sigmas[i], given.surfaces[i])
-    if under and nothing and deviation < _TOLD * settings.share:
-        return min(log, 0.0)
-    return log
 
 
 @kernel
@@ -255,7 +157,13 @@ def _is_lifted(i, far, given, memory):
     """Whether contact i, which has stood, rises and is so ``far`` (m) above the ground by now that no ground follows:
     what carries its leg elsewhere seems to press on it."""
     stood = given.stood[i] and -memory[i, SINCE] > _STANDS
-    return stood and far > _LIFTED and given.rate[i] > _CREEPS + _NOISES * _rate_noise(i, given)
+    return stood and far > _LIFTED and creeps_up(i, given)
+
+
+@kernel
+def creeps_up(i, given):
+    """Whether contact i rises, however slowly, and that is no noise."""
+    return given.rate[i] > _CREEPS + NOISES * rate_noise(i, given)
 
 
 @kernel
@@ -268,11 +176,11 @@ def falls_through(i, given):
 @kernel
 def _swings(i, speed, given):
     """Whether a ``speed`` (m/s) of contact i is that of a swing, and no noise."""
-    return speed > FLIES + _NOISES * _rate_noise(i, given)
+    return speed > FLIES + NOISES * rate_noise(i, given)
 
 
 @kernel
-def _rate_noise(i, given):
+def rate_noise(i, given):
     return max(given.rate_sigmas[i], math.sqrt(given.spread[i]))
 
 
