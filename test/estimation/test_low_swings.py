@@ -13,8 +13,8 @@ from hybrid_contact_ros import ContactEstimator
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimator import Parts
 from hybrid_contact_ros.kernels.estimation.belief_step import remember
-from hybrid_contact_ros.kernels.estimation.ground_heights import height_sigma
-from hybrid_contact_ros.kernels.estimation.ground_map import MISSED, NEW, NUMBERS, note_miss
+from hybrid_contact_ros.kernels.estimation.ground_heights import height_sigma, note_miss
+from hybrid_contact_ros.kernels.estimation.ground_map import MISSED, NEW, NUMBERS
 from hybrid_contact_ros.kernels.estimation.unrest import UNREST_COLUMNS, note_unrest
 
 DT = 0.001
