@@ -13,7 +13,7 @@ from benchmarks.estimation_scores.density import distance, of_quantiles
 from benchmarks.estimation_scores.episodes import Array, Bools, Episode
 from benchmarks.estimation_scores.scores import true_events
 from hybrid_contact_ros.codes import EventKind
-from hybrid_contact_ros.scoring.event_timing import event_timing
+from hybrid_contact_ros.scoring.event_timing import asked_at, event_timing
 from hybrid_contact_ros.time_density import TimeDensity
 
 HORIZONS = (0.01, 0.02, 0.05)
@@ -52,16 +52,44 @@ class Horizon:
     logs: list[float] = field(default_factory=list)
     valid: list[bool] = field(default_factory=list)
 
+    def add(self, time: Array, ahead: Ahead, foot: int, true: Array, horizon: float) -> None:
+        """Take true events (k,), s, of one foot, and what was foretold of each in the last state that is not later than
+        the ``horizon`` (s) before it. Truths and what is foretold date an event alike, by the first state at or after
+        it."""
+        when, earliest, latest = (x[:, foot] for x in (ahead.time, ahead.earliest, ahead.latest))
+        for t, k in zip(true, asked_at(time, true, horizon), strict=True):
+            if k < 0:
+                continue
+            self.events += 1
+            if not np.isfinite(when[k]):
+                self.missed += 1
+                continue
+            error, left = float(time[k] + when[k] - t), t - time[k]
+            self.errors.append(error)
+            self.off += abs(error) > OFF
+            self.held += bool(earliest[k] <= left <= latest[k])
+            self.low.append(float(when[k] - earliest[k]))
+            self.high.append(float(latest[k] - when[k]))
+            if ahead.quantiles is not None and ahead.valid is not None:
+                said = TimeDensity(ahead.quantiles[k, foot], np.nan, bool(ahead.valid[k, foot]))
+                self.transforms.append(float(said.cdf(left)))
+                self.logs.append(float(said.log_density(left)) - float(np.log(1e3)))
+                self.valid.append(said.valid)
+
+    def told(self) -> str:
+        """Errors, ms, median (95 %)."""
+        size = np.abs(np.array(self.errors))
+        return f"{1e3 * np.median(size):.1f} ({1e3 * np.quantile(size, 0.95):.1f})" if size.size else "–"
+
     def cells(self) -> list[str]:
         """Errors, ms, median (95 %); missed and off of true; false an event, and a foot; share of bounds that hold, and
         its interval; what the densities are worth (:mod:`.density`)."""
-        size = np.abs(np.array(self.errors))
-        told = f"{1e3 * np.median(size):.1f} ({1e3 * np.quantile(size, 0.95):.1f})" if size.size else "–"
+        told, size = self.told(), len(self.errors)
         false = f"{self.false / max(self.feet, 1):.2f} a foot"
         if self.events:
             false = f"{self.false / self.events:.2f}, {false}"
-        low, high = binomial_interval(self.held, size.size) if size.size else (0.0, 1.0)
-        share = f"{self.held / size.size:.2f} [{low:.2f}, {high:.2f}]" if size.size else "–"
+        low, high = binomial_interval(self.held, size) if size else (0.0, 1.0)
+        share = f"{self.held / size:.2f} [{low:.2f}, {high:.2f}]" if size else "–"
         worth = of_quantiles(self.errors, self.transforms, self.logs).text()
         if any(self.valid):
             calibrated = np.array(self.valid)
@@ -110,35 +138,12 @@ def horizons(found: list[Episode], told: list[Answers], kind: str, steady: bool)
             here = np.where(where, event, np.uint8(EventKind.NONE))
             for h, into in pooled.items():
                 next_then = mine[~follow(mine, others, h)]
-                timing = event_timing(time, event, ahead.time[:, i], next_then, KINDS[kind], h)
-                into.events += timing.events
-                into.missed += timing.missed
-                into.off += int(np.sum(np.abs(timing.errors) > OFF))
+                into.add(time, ahead, i, next_then, h)
                 # A bounce that the smoothed truth leaves out is no false event; nor is what comes after the end.
                 seen = np.where(time <= time[-1] - h - _AFTER, here, np.uint8(EventKind.NONE))
                 into.false += event_timing(time, seen, ahead.time[:, i], np.unique(every), KINDS[kind], h).false
-                into.errors += timing.errors.tolist()
                 into.feet += 1
-                _bounds(into, time, ahead, i, next_then, h)
     return pooled
-
-
-def _bounds(into: Horizon, time: Array, ahead: Ahead, foot: int, true: Array, horizon: float) -> None:
-    """Of the same states as ``event_timing`` takes. Truths and what is foretold date an event alike, by the first state
-    at or after it."""
-    when, earliest, latest = (x[:, foot] for x in (ahead.time, ahead.earliest, ahead.latest))
-    for t in true:
-        k = int(np.searchsorted(time, t - horizon + 1e-6, side="right")) - 1
-        if k >= 0 and t - horizon - time[k] <= 0.005 and np.isfinite(when[k]):
-            left = t - time[k]
-            into.held += bool(earliest[k] <= left <= latest[k])
-            into.low.append(float(when[k] - earliest[k]))
-            into.high.append(float(latest[k] - when[k]))
-            if ahead.quantiles is not None and ahead.valid is not None:
-                said = TimeDensity(ahead.quantiles[k, foot], np.nan, bool(ahead.valid[k, foot]))
-                into.transforms.append(float(said.cdf(left)))
-                into.logs.append(float(said.log_density(left)) - float(np.log(1e3)))
-                into.valid.append(said.valid)
 
 
 def extrapolated(time: Array, gap: Array, rate: Array) -> Ahead:

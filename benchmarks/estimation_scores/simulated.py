@@ -127,6 +127,7 @@ def made(
 
 
 def terrain_of(case: str, cases: Cases = CASES) -> Terrain:
+    """The ground of a case."""
     from benchmarks.estimation_scores.terrain import Terrain
 
     ground = cases[case][1]

@@ -7,13 +7,13 @@ block is one of its tiles. Touchdowns of the first second, and of feet that rebo
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.estimation_scores.ahead import REBOUND, Ahead, follow
+from benchmarks.estimation_scores.ahead import REBOUND, Horizon, follow
 from benchmarks.estimation_scores.episodes import Array, Episode, Source, states
 from benchmarks.estimation_scores.runs import Options, Runner
 from benchmarks.estimation_scores.scores import true_events
@@ -21,7 +21,6 @@ from benchmarks.estimation_scores.simulated import STEPPED, terrain_of
 from benchmarks.estimation_scores.tables import available, head, line
 from benchmarks.estimation_scores.terrain import Terrain
 from hybrid_contact_ros.mechanics.model import RigidBodyModel
-from hybrid_contact_ros.scoring.event_timing import asked_at
 
 HORIZONS = (0.02, 0.05)  # s
 _BEGIN = 1.0  # s: the robot stands, and its gait begins
@@ -37,24 +36,6 @@ class Touchdown:
     known: bool
 
 
-@dataclass(slots=True)
-class Told:
-    """Of touchdowns of one kind: how many, how many of them were not announced, errors (s) of the others, and how many
-    of those lie within their bounds."""
-
-    events: int = 0
-    missed: int = 0
-    held: int = 0
-    errors: list[float] = field(default_factory=list)
-
-    def cells(self) -> list[str]:
-        if not self.errors:
-            return [f"–; {self.missed}/{self.events}"]
-        size = 1e3 * np.abs(self.errors)
-        share = self.held / len(self.errors)
-        return [f"{np.median(size):.1f} ({np.quantile(size, 0.95):.1f}); {self.missed}/{self.events}; {share:.2f}"]
-
-
 def treads_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     """Each cell: error in ms, median (95 %); missed of how many; share of the bounds that hold."""
     head("recording", *(f"{kind}, {1e3 * h:.0f} ms" for kind in ("touched", "first") for h in HORIZONS))
@@ -65,12 +46,14 @@ def treads_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
             line(source.name, "skipped: no steps that are known")
             continue
         run = Runner(source, options).run()
-        told = {(known, h): Told() for known in (True, False) for h in HORIZONS}
+        told = {(known, h): Horizon() for known in (True, False) for h in HORIZONS}
         for episode, answers in zip(run.episodes, run.told, strict=True):
             for event in touchdowns(run.model, terrain_of(case, STEPPED), episode):
                 for h in HORIZONS:
-                    _add(told[event.known, h], answers.time, answers.ahead["touchdown"], event, h)
-        line(source.name, *(cell for each in told.values() for cell in each.cells()))
+                    told[event.known, h].add(
+                        answers.time, answers.ahead["touchdown"], event.foot, np.array([event.time]), h
+                    )
+        line(source.name, *map(_cell, told.values()))
         written[source.name] = {
             f"{'touched' if known else 'first'} {1e3 * h:.0f} ms": {
                 "events": each.events, "missed": each.missed, "held": each.held, "errors": each.errors,
@@ -80,18 +63,25 @@ def treads_table(sources: Sequence[Source], options: Options) -> dict[str, Any]:
     return written
 
 
+def _cell(told: Horizon) -> str:
+    held = f"{told.held / len(told.errors):.2f}" if told.errors else "–"
+    return f"{told.told()}; {told.missed}/{told.events}; {held}"
+
+
 def touchdowns(model: RigidBodyModel, terrain: Terrain, episode: Episode) -> list[Touchdown]:
     """Of all feet, in the order of their times."""
     time = episode.recording.time
-    places = []
-    for state in states(model, episode.recording):
-        model.problem(state)
-        places.append(model.contact_positions)
+    given = states(model, episode.recording)
+
+    def places(k: int) -> Array:
+        model.problem(given[k])
+        return model.contact_positions
+
     true = [(t, every) for t, every, _ in true_events(episode, "touchdown")]
     found: list[Touchdown] = []
-    seen: list[tuple[float, NDArray[np.int64]]] = [(time[0], _tread(terrain, p)) for p in places[0]]
+    seen: list[tuple[float, NDArray[np.int64]]] = [(time[0], _tread(terrain, p)) for p in places(0)]
     for t, foot in sorted((float(t), foot) for foot, (times, _) in enumerate(true) for t in times):
-        tread = _tread(terrain, places[int(np.searchsorted(time, t - 1e-6))][foot])
+        tread = _tread(terrain, places(int(np.searchsorted(time, t - 1e-6)))[foot])
         rebounds = bool(follow(np.array([t]), true[foot][1], REBOUND)[0])
         if t > time[0] + _BEGIN and not rebounds:
             known = any(s < t - _BEFORE and bool((tread == other).all()) for s, other in seen)
@@ -103,17 +93,3 @@ def touchdowns(model: RigidBodyModel, terrain: Terrain, episode: Episode) -> lis
 def _tread(terrain: Terrain, place: Array) -> NDArray[np.int64]:
     tile = terrain.tiles(place[None])[0]
     return tile[:1] if terrain.stairs else tile
-
-
-def _add(told: Told, time: Array, ahead: Ahead, event: Touchdown, horizon: float) -> None:
-    at = int(asked_at(time, np.array([event.time]), horizon)[0])
-    if at < 0:
-        return
-    told.events += 1
-    when = ahead.time[at, event.foot]
-    if not np.isfinite(when):
-        told.missed += 1
-        return
-    left = event.time - time[at]
-    told.errors.append(float(when - left))
-    told.held += bool(ahead.earliest[at, event.foot] <= left <= ahead.latest[at, event.foot])

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.kernels.estimation.averaged_forces import AVERAGED, AVERAGING
-from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
+from hybrid_contact_ros.kernels.estimation.belief_records import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.belief_step import BeliefRecord, BeliefUse
 from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, STATES
 from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory

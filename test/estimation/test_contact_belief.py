@@ -14,6 +14,7 @@ from helpers.belief import CONFIG, SHARE, WEIGHT, Belief, evidence
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.estimation.contact_belief import groups
 from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
+from hybrid_contact_ros.kernels.estimation.belief_records import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.contact_belief import GROUP, BeliefMemory, heed_reach, transitions
 from hybrid_contact_ros.kernels.estimation.landed_forces import force_memory
 
@@ -33,7 +34,7 @@ def test_a_foot_that_stands_is_closed_one_that_swings_open_and_one_that_slides_s
     assert (found[:, 0] < 0.03).all()
 
 
-def enumerated(states: list[dict], start, m: int, config: likelihoods.BeliefSettings) -> np.ndarray:
+def enumerated(states: list[dict], start, m: int, config: BeliefSettings) -> np.ndarray:
     """P(closed), P(slip) of each contact after the last state, by all sequences of all joint states."""
     joint_states = list(itertools.product(range(3), repeat=m))
     memory = BeliefMemory(

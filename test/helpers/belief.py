@@ -6,7 +6,7 @@ import numpy as np
 
 from hybrid_contact_ros.config_belief import BeliefConfig
 from hybrid_contact_ros.estimation.contact_belief import belief_record, belief_settings
-from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
+from hybrid_contact_ros.kernels.estimation.belief_records import BeliefInput
 from hybrid_contact_ros.kernels.estimation.contact_belief import contact_belief
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import sensor_memory
 
@@ -44,7 +44,7 @@ class Belief:
 
 def evidence(
     m: int, dt=1e-3, first=False, touching=1, stood=0, covariance=None, doubt=0.0, weight=1.0, late=0.0, **state
-) -> likelihoods.BeliefInput:
+) -> BeliefInput:
     """A state of contacts that stand, but for what is given."""
     values = {
         "gap": 0.0,
@@ -59,7 +59,7 @@ def evidence(
     }
     values |= {"load": SHARE, "force": SHARE} | state
     arrays = {name: np.broadcast_to(np.asarray(values[name], float), m).copy() for name in MEASURED}
-    return likelihoods.BeliefInput(
+    return BeliefInput(
         dt=dt, first=first, trusted=True, observed=True,
         touching=np.broadcast_to(np.asarray(touching, np.uint8), m).copy(), **arrays,
         force_covariance=np.eye(m) * 4.0 if covariance is None else covariance,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.house import MANY_ARGUMENTS, functions
-from hybrid_contact_ros.kernels.estimation import belief_likelihoods as likelihoods
+from hybrid_contact_ros.kernels.estimation import belief_records as given
 from hybrid_contact_ros.kernels.estimation import belief_step as believing
 from hybrid_contact_ros.kernels.estimation import contact_belief as beliefs
 from hybrid_contact_ros.kernels.estimation import effort_correction as corrections
@@ -89,7 +89,7 @@ DOORS = [
         update,
         [
             *(updates.UpdateSettings, heights.GroundSettings, *prefixed("belief", believing.BeliefUse)),
-            *prefixed("belief", likelihoods.BeliefSettings),
+            *prefixed("belief", given.BeliefSettings),
             *(updates.RobotContacts, updates.UpdateProblem, measures.Measurement),
             *(
                 updates.TrackerMemory,
@@ -124,7 +124,7 @@ DOORS = [
     (
         beliefs.contact_belief,
         [
-            *(likelihoods.BeliefSettings, "members", likelihoods.BeliefInput, beliefs.BeliefMemory),
+            *(given.BeliefSettings, "members", given.BeliefInput, beliefs.BeliefMemory),
             *(beliefs.BeliefScratch, "beside", "probability"),
         ],
     ),

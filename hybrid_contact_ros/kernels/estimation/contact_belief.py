@@ -14,12 +14,11 @@ import numpy as np
 from hybrid_contact_ros.codes import EventKind
 from hybrid_contact_ros.kernels.compiling import kernel
 from hybrid_contact_ros.kernels.estimation.belief_likelihoods import (
-    BeliefInput,
-    BeliefSettings,
     is_arm,
     joint_likelihoods,
     single_likelihoods,
 )
+from hybrid_contact_ros.kernels.estimation.belief_records import BeliefInput, BeliefSettings
 from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 from hybrid_contact_ros.kernels.estimation.sensor_likelihoods import EVIDENCE, steer
 

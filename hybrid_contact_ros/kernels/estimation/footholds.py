@@ -12,6 +12,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     keep_foothold,
     remove_foothold,
     shift_all,
+    square_distance,
 )
 from hybrid_contact_ros.kernels.estimation.met_ground import GIVES_WAY, below
 from hybrid_contact_ros.kernels.estimation.own_ground import roughness
@@ -109,9 +110,7 @@ def forget_above(ground, i, place, height, group, entry, map):
     down through them, and they are no ground. ``group``, ``entry``: (m,), as in :mod:`.ground_map`."""
     before = map.map_size[0]
     for k in range(before - 1, -1, -1):
-        apart = 0.0
-        for c in range(3):
-            apart += (map.map_place[k, c] - place[c]) ** 2
+        apart = square_distance(map.map_place[k], place)
         near = group[map.map_contact[k]] == group[i] and apart < ground.correlation_length**2
         if near and map.map_height[k] > height and entry[map.map_contact[k]] != k:
             remove_foothold(map, entry, k)

@@ -31,6 +31,7 @@ from hybrid_contact_ros.kernels.estimation.ground_map import (
     STEPPED,
     TIME,
     forget,
+    square_distance,
 )
 
 _LATELY = 12.0  # footholds that this is of
@@ -45,14 +46,19 @@ _STEPS = 3.0  # logarithm of the odds from which on the ground has steps
 
 
 @kernel
+def likeness(ground, a, b):
+    """In [0, 1], how alike the prior has the steps of the ground at places a and b (3,), m."""
+    return math.exp(-0.5 * square_distance(a, b) / (ground.correlation_length * ground.correlation_length))
+
+
+@kernel
 def covariance(ground, numbers, centre, a, first, b, second):
     """Of the heights at places a and b (3,), m, of two contacts that touch the same plane."""
-    across, along = 0.0, 0.0
+    along = 0.0
     for k in range(3):
         along += (a[k] - centre[k]) * (b[k] - centre[k])
-        across += (a[k] - b[k]) ** 2
     found = numbers[PLANE_VARIANCE] + numbers[SLOPE_VARIANCE] * along
-    found += numbers[STEP_VARIANCE] * math.exp(-0.5 * across / (ground.correlation_length * ground.correlation_length))
+    found += numbers[STEP_VARIANCE] * likeness(ground, a, b)
     if first == second:
         found += ground.foot_sigma * ground.foot_sigma
     return found
@@ -135,22 +141,19 @@ def predict(ground, group, map, i, place, row):
 def nearest_tread(ground, group, map, i, place):
     """The height of the foothold that differs least from ``place`` (3,), m, by the prior; the variance of that, m²; and
     in [0, 1] how alike they are, 0 where there is none."""
-    numbers, best, least, likeness = map.map_numbers, -1, math.inf, 0.0
+    numbers, best, least, most = map.map_numbers, -1, math.inf, 0.0
     for k in range(map.map_size[0]):
         if group[map.map_contact[k]] == group[i]:
-            across = 0.0
-            for c in range(3):
-                across += (map.map_place[k, c] - place[c]) ** 2
-            alike = math.exp(-0.5 * across / (ground.correlation_length * ground.correlation_length))
+            alike = likeness(ground, map.map_place[k], place)
             apart = 2.0 * numbers[STEP_VARIANCE] * (1.0 - alike) + map.map_variance[k]
             apart += ground.fading * ground.fading * (numbers[TIME] - map.map_seen[k])
             if map.map_contact[k] != i:
                 apart += 2.0 * ground.foot_sigma * ground.foot_sigma
             if apart < least:
-                best, least, likeness = k, apart, alike
+                best, least, most = k, apart, alike
     if best < 0:
         return 0.0, least, 0.0
-    return map.map_height[best], least + 2.0 * ground.nugget * ground.nugget + numbers[BASE_VARIANCE], likeness
+    return map.map_height[best], least + 2.0 * ground.nugget * ground.nugget + numbers[BASE_VARIANCE], most
 
 
 @kernel

@@ -75,6 +75,15 @@ def shift_all(map, step):
 
 
 @kernel
+def square_distance(a, b):
+    """Of two places (3,), m: m²."""
+    apart = 0.0
+    for k in range(3):
+        apart += (a[k] - b[k]) ** 2
+    return apart
+
+
+@kernel
 def add_foothold(group, map, entry, i, place, height, variance):
     """Remember a foothold of contact i, in place of those beside it, or of the oldest where there is no room.
 
@@ -83,9 +92,7 @@ def add_foothold(group, map, entry, i, place, height, variance):
     """
     k = 0
     while k < map.map_size[0]:
-        apart = 0.0
-        for c in range(3):
-            apart += (map.map_place[k, c] - place[c]) ** 2
+        apart = square_distance(map.map_place[k], place)
         used = entry[map.map_contact[k]] == k
         if not used and group[map.map_contact[k]] == group[i] and apart < _MERGED * _MERGED:
             remove_foothold(map, entry, k)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 
 from hybrid_contact_ros.kernels.compiling import kernel
+from hybrid_contact_ros.kernels.estimation.ground_map import square_distance
 from hybrid_contact_ros.kernels.estimation.unrest import DOWN, UP
 
 _OWN = 0.02  # m: ground that is so near to where a foot stood is as high as there
@@ -23,10 +24,7 @@ def roughness(i, place, map_contact, map_place, map_size):
     nearest = math.inf
     for k in range(map_size[0]):
         if map_contact[k] == i:
-            apart = 0.0
-            for c in range(3):
-                apart += (map_place[k, c] - place[c]) ** 2
-            nearest = min(nearest, apart)
+            nearest = min(nearest, square_distance(map_place[k], place))
     return math.sqrt(1.0 - math.exp(-0.5 * nearest / (_OWN * _OWN)))
 
 

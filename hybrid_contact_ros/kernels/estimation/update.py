@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hybrid_contact_ros.codes import Status, Validity
 from hybrid_contact_ros.kernels.compiling import kernel
-from hybrid_contact_ros.kernels.estimation.belief_likelihoods import BeliefSettings
+from hybrid_contact_ros.kernels.estimation.belief_records import BeliefSettings
 from hybrid_contact_ros.kernels.estimation.belief_step import (
     CALIBRATED,
     BeliefRecord,
