@@ -65,6 +65,19 @@ def test_a_leg_that_slows_down_by_itself_is_not_stopped(speed):
     assert not follow(heights)[0].any()
 
 
+@pytest.mark.parametrize("brakes", [90.0, 120.0])
+@pytest.mark.parametrize("lands", [0.1, 0.25])
+def test_a_leg_that_brakes_hard_above_the_ground_is_not_stopped(brakes, lands):
+    """A trot took 0.8 m/s off its feet within the last 10 ms before they were 4 mm over the ground, with a deceleration
+    that grew evenly to 90 m/s²; they were told to stand there, for 20 ms until they landed."""
+    time = np.arange(0.0, 0.03, 0.0025)
+    slows = -lands + 0.5 * brakes / 0.03 * (time**2 - 0.03**2)
+    rates = np.concatenate((np.full(40, slows[0]), slows, np.full(6, -lands), np.zeros(20)))
+    heights = np.cumsum(rates) * 0.0025
+    held = follow(heights - heights[-1], 0.0025)[0]
+    assert not held[: 40 + slows.size + 6].any()
+
+
 def test_a_foot_that_is_stopped_far_from_the_ground_touches_nothing():
     heights, _, _ = landing(0.2, 2.0)
     assert not follow(heights)[0].any()

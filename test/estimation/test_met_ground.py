@@ -38,8 +38,9 @@ def follow(heights: np.ndarray, noise=0.0, softness: np.ndarray = SOFT, closed=T
     """The memory (n, MET_COLUMNS) after each of the heights (m), with ``noise`` (m/s) of the rates."""
     rates = RateNoise(np.zeros((KEPT, 1)), np.zeros(KEPT), np.zeros(2, np.int64), np.zeros(1))
     rng, met, found = np.random.default_rng(0), np.full((1, MET_COLUMNS), -1.0), []
-    for height, rate in zip(heights, np.gradient(heights, DT) + noise * rng.normal(size=heights.size), strict=True):
-        meet_ground(0, DT, height, rate, noise, closed, False, rates, met, softness)
+    speeds = np.gradient(heights, DT) + noise * rng.normal(size=heights.size)
+    for height, rate, touches in zip(heights, speeds, np.broadcast_to(closed, heights.shape), strict=True):
+        meet_ground(0, DT, height, rate, noise, touches, False, rates, met, softness)
         learn_rate_noise(DT, np.array([rate]), rates)
         found.append(met[0].copy())
     return np.array(found)
@@ -131,3 +132,18 @@ def test_soles_have_several_points():
     """One edge that strikes the ground slows the other one down in the air, which is no soft ground."""
     link_of = np.array([0, 0, 2])
     assert [bool(is_single(i, link_of)) for i in range(3)] == [False, False, True]
+
+
+@pytest.mark.parametrize("above", [0.006, 0.02])
+def test_where_a_leg_brakes_above_rigid_ground_is_no_ground_once_the_foot_has_landed(above):
+    """A trot braked its feet to 0.2 m/s above the ground: they were taken to have met it there and to sink in, and the
+    next feet were expected to land up to 41 mm too high."""
+    t = np.arange(0.0, 0.06, DT)
+    fast, slow = above + 0.9 * (0.06 - t), np.arange(above, 0.0, -0.2 * DT)
+    softness = np.zeros(1)
+    heights = np.concatenate((fast, slow, np.zeros(60)))
+    for _ in range(8):
+        met = follow(heights, softness=softness, closed=heights == 0.0)
+    braked, landed = met[fast.size + 6], met[-1]
+    assert braked[SINCE] > 0.0 and abs(braked[HEIGHT] - above) < 0.003  # so it looks until it lands
+    assert softness[0] == 0.0 and (landed[SINCE] < 0.0 or abs(landed[HEIGHT]) < 1e-3)

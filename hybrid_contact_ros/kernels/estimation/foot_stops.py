@@ -29,6 +29,7 @@ _LOST, _NOISES = 0.3, 6.0  # m/s, and deviations of the rate's noise: what is lo
 _PART, _KICK = 0.5, 1.5  # and this part of it; what throws a foot up by as many times that speed is no ground
 # m, m, deviations: nothing is expected to stop a foot further from where the ground is; steps are lower than the second
 # one. Where efforts miss something of the motion, what gives way in a leg may stop a foot in the air.
+_HARDER = 3.0  # times what it lost in as long a time before: a leg that brakes hard takes as much of the speed, by and by
 _NEAR, _STEP, _DEVIATIONS = 0.04, 0.06, 3.0
 # m, s, part of the speed: as high a step stops a foot for good, so that it rests for so long at less than that
 _HIGHEST, _RESTS, _REST = 0.15, 0.008, 0.15
@@ -154,10 +155,12 @@ def _follow(
     near = max(_NEAR if known else _STEP, _DEVIATIONS * math.sqrt(max(shift_variance[i], 0.0)))
     least = _LOST + _NOISES * memory.stop_noise[i]
     struck = lost > least and peak > _PART * _LOST and lost > _PART * peak and abs(gap[i]) < near
+    before = _peak(i, _STOPPING, link_of, rates) - peak
     if not struck and near <= abs(gap[i]) < _HIGHEST:  # no leg holds its foot that still so soon after
         lost = _peak(i, _RESTS, link_of, rates)
         struck = lost > least and _fastest(i, rates) < _REST * lost
-    if struck and not _tilts(i, measured, link_of, memory):
+        before = _peak(i, _RESTS + _STOPPING, link_of, rates) - lost
+    if struck and lost > _HARDER * before and not _tilts(i, measured, link_of, memory):
         memory.stop_since[i] = 0.0
         memory.stop_begun[i] = memory.stop_floor[i] = measured
         memory.stop_speed[i] = lost

@@ -22,6 +22,9 @@ GIVES_WAY = 0.003
 """m: ground in which a foot sinks deeper than this is soft."""
 _RECENT, _BEFORE, _STATES = 0.005, 0.02, 4  # s, s: the line is that of the rates before the last ones; states at least
 _FALLS, _LOST, _PART, _NOISES = 0.1, 0.1, 0.25, 6.0  # m/s, m/s, part of the speed, deviations: what is lost at least
+# part of the speed that rigid ground takes at once, and times what was lost in the same time before: what gives way,
+# or a leg that slows its foot down, takes it by and by
+_AT_ONCE, _HARDER = 0.5, 2.0
 _BEGUN = 0.25  # part of what is lost, which is lost once it begins
 _RECOVERS, _SINKS, _SPRINGS, _SPRUNG = 0.04, 0.02, 0.01, 0.04  # s
 _PRESSED_IN = 0.005  # m: an impact presses a rubber foot in by no more
@@ -56,6 +59,11 @@ def meet_ground(i, dt, height, rate, noise, closed, stays, rates, met, softness)
             late = late or not soft
         if left or late or falls:
             met[i, SINCE] = -1.0
+            return
+        sinks = met[i, HEIGHT] - height > GIVES_WAY and met[i, SINCE] > 2.0 * _RECENT
+        speed = _lost_at_once(i, dt, rate, noise, rates) if sinks and not stays else 0.0
+        if speed > 0.0:  # what it met above was no ground: its leg slowed it down
+            met[i, HEIGHT], met[i, SINCE], met[i, SPEED], met[i, DEPTH] = height, 0.0, speed, 0.0
         return
     if rate > 0.0 or stays:
         return
@@ -120,6 +128,27 @@ def follows(i, height, springs, met, softness):
         return depth / _SPRINGS if springs else 0.0
     comes_up = depth / _RECOVERS if met[i, DEPTH] > GIVES_WAY else 0.0
     return max(comes_up, met[i, SPEED] * math.exp(-met[i, SINCE] / _SINKS))
+
+
+@kernel
+def _lost_at_once(i, dt, rate, noise, rates):
+    """The speed, m/s, of which contact i loses most within some milliseconds, as on rigid ground; zero where it does
+    not."""
+    kept, count = rates.noise_rates.shape[0], rates.noise_count
+    here = (count[1] - 1) % kept
+    peak, before = 0.0, 0.0
+    for back in range(count[0]):
+        k = (here - back) % kept
+        age = rates.noise_times[here] - rates.noise_times[k] + 0.5 * dt
+        if age < _RECENT:
+            peak = max(peak, -rates.noise_rates[k, i])
+        elif age < 2.0 * _RECENT:
+            before = max(before, -rates.noise_rates[k, i])
+        else:
+            break
+    lost = peak + rate
+    least = max(_LOST, _AT_ONCE * peak, _NOISES * noise, _HARDER * (before - peak))
+    return peak if lost > least else 0.0
 
 
 @kernel
