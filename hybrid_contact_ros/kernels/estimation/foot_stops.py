@@ -26,10 +26,10 @@ from hybrid_contact_ros.kernels.estimation.records import Array, Codes
 
 _STOPPING, _STATES = 0.01, 3  # s, within which an impact stops a foot, and states on average that it takes to see that
 _LOST, _NOISES = 0.3, 6.0  # m/s, and deviations of the rate's noise: what is lost of the speed at least
+_HARDER = 3.0  # times what it lost in as long a time before: a leg that brakes hard takes it by and by
 _PART, _KICK = 0.5, 1.5  # and this part of it; what throws a foot up by as many times that speed is no ground
 # m, m, deviations: nothing is expected to stop a foot further from where the ground is; steps are lower than the second
 # one. Where efforts miss something of the motion, what gives way in a leg may stop a foot in the air.
-_HARDER = 3.0  # times what it lost in as long a time before: a leg that brakes hard takes as much of the speed, by and by
 _NEAR, _STEP, _DEVIATIONS = 0.04, 0.06, 3.0
 # m, s, part of the speed: as high a step stops a foot for good, so that it rests for so long at less than that
 _HIGHEST, _RESTS, _REST = 0.15, 0.008, 0.15
