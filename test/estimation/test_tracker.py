@@ -182,15 +182,24 @@ def test_a_leg_without_efforts_that_an_impact_stopped_may_give_way_while_its_foo
     assert (np.sqrt(tracker.memory.spread[0]) > 0.1) == noisy
 
 
-def near(gap: float, told: bool, slide: float = 0.0, stopped: float = -1.0) -> list[int]:
-    """Which of two contacts at rest are candidates: one that was open, and one that was closed."""
+def near(
+    gap: float, told: bool, slide: float = 0.0, stopped: float = -1.0, rate: float = 0.0, noise: float = 0.01
+) -> list[int]:
+    """Which of two contacts are candidates: one that was open, and one that was closed."""
     config, touching = ActivationConfig(), np.zeros(2, np.uint8)
-    off, tolerance, slow = (np.full(2, each) for each in (config.gap_off, config.velocity_tolerance, 0.0))
+    off, tolerance, rates = (np.full(2, each) for each in (config.gap_off, config.velocity_tolerance, rate))
     candidates(
         config.gap_on, off, told, config.velocity_tolerance, tolerance, np.array([0, 1], np.uint8), np.full(2, gap),
-        slow, np.full(2, slide), np.full(2, stopped), touching,
+        rates, np.full(2, noise), np.full(2, slide), np.full(2, stopped), touching,
     )  # fmt: skip
     return list(touching)
+
+
+@pytest.mark.parametrize(("rate", "noise", "found"), [(-0.09, 0.002, 0), (-0.09, 0.03, 1), (-0.01, 0.002, 1)])
+def test_what_comes_down_slowly_but_faster_than_noise_is_not_at_rest_above_the_ground(rate, noise, found):
+    """Feet of a hexapod that came down with 0.09 m/s were told to stand 6 mm up, 75 ms before they landed."""
+    assert near(0.006, True, rate=rate, noise=noise) == [found, 1]
+    assert near(-0.001, True, rate=rate, noise=noise) == [1, 1]
 
 
 @pytest.mark.parametrize(("told", "found"), [(True, 1), (False, 0)])

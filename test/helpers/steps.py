@@ -59,8 +59,8 @@ class Tracker:
         off, tolerance = np.full(len(gap), c.gap_off), np.full(len(gap), c.velocity_tolerance)
         slide = np.linalg.norm(tangential, axis=1)
         candidates(
-            c.gap_on, off, True, c.velocity_tolerance, tolerance, memory.closed, gap, rate, slide, self.stopped,
-            self.touching,
+            c.gap_on, off, True, c.velocity_tolerance, tolerance, memory.closed, gap, rate, self.rate_noise, slide,
+            self.stopped, self.touching,
         )  # fmt: skip
         slips(
             c.slip_on, c.slip_off, SLIP_TIME_CONSTANT, c.velocity_sigma, self._tangents, dt, memory.closed,

@@ -16,6 +16,7 @@ BELIEVED = 0.5
 UNKNOWN = -1.0  # the evidence before the first state
 _IDLE = 1e-6  # A load below this part of force_on is the rounding of none.
 _SPREAD_GAIN = 0.1  # The noise is averaged over the inverse of this many times as many states as the velocity.
+_RESTS, _REST_NOISES = 0.02, 4.0  # m/s, deviations: what approaches faster has not been stopped
 _GIVES_WAY = 0.1  # s after an impact, in which a leg may give way that nothing is known of
 _SPREAD_MOST = 9.0  # A square is at most this many times what is known of it: a foot that is flung is not noisy.
 # A contact that just closed slips if its mean velocity exceeds this many of its standard deviations.
@@ -28,32 +29,32 @@ def candidates(
     # constants:
     gap_on, gap_off, told, velocity_tolerance, rate_off,
     # problem:
-    closed, gap, rate, slide, stopped,
+    closed, gap, rate, noise, slide, stopped,
     # out:
     touching,
 ):  # fmt: skip
     """Contacts near enough to the surface, and slow enough, to carry force.
 
     A contact that was closed stays a candidate up to ``gap_off``, however fast: one state does not open it. One that
-    was open becomes one below ``gap_off`` once it is at rest within ``velocity_tolerance``, since something may have
-    stopped it where the plane is not quite where the map has it, which its load or the belief decides. Where neither
-    tells, a sole that is lifted or comes down slowly looks the same, and it becomes one below ``gap_on`` only; what
-    stands higher is found by its stillness (:mod:`.stance`), and what swings past, low over the surface, touches
-    nothing, unless an impact has stopped it. Below ``gap_on`` it becomes one while it moves away no faster than that,
-    or while it approaches and its gap is gone. (While it approaches faster and has a gap, nothing has stopped it yet.)
+    was open becomes one below ``gap_off`` once it is at rest, within ``velocity_tolerance`` and the noise of its rate,
+    since something may have stopped it where the plane is not quite where the map has it, which its load or the belief
+    decides. Where neither tells, a sole that is lifted or comes down slowly looks the same, and it becomes one below
+    ``gap_on`` only; what stands higher is found by its stillness (:mod:`.stance`), and what swings past, low over the
+    surface, touches nothing, unless an impact has stopped it. Below ``gap_on`` it becomes one while it moves away no
+    faster than that, or while it approaches and its gap is gone. (While it approaches faster and has a gap, nothing has stopped it yet.)
 
     Args:
         gap_on: m. gap_off: (m,), m. told: whether loads or a belief tell. velocity_tolerance: m/s. rate_off: (m,),
             m/s, of a gap that grows; the tolerance or more.
         closed: (m,) uint8, of the state before.
-        gap: φ (m,), m. rate: φ̇ (m,), m/s. slide: speed along the surface (m,), m/s. stopped: (m,), s
-            since an impact stopped the contact (:mod:`.foot_stops`), negative where none did.
+        gap: φ (m,), m. rate: φ̇ (m,), m/s, and its ``noise`` (m,). slide: speed along the surface (m,), m/s. stopped:
+            (m,), s since an impact stopped the contact (:mod:`.foot_stops`), negative where none did.
         touching: out (m,) uint8.
     """
     for i in range(gap.shape[0]):
         reach = gap_off[i] if closed[i] or told else min(gap_on, gap_off[i])
         near = gap[i] <= reach and (closed[i] or rate[i] <= rate_off[i])
-        if near and not closed[i] and rate[i] < -velocity_tolerance:
+        if near and not closed[i] and rate[i] < -min(velocity_tolerance, max(_RESTS, _REST_NOISES * noise[i])):
             near = gap[i] <= min(gap_on, 0.0)
         if not closed[i] and not told and slide[i] > FLIES and stopped[i] < 0.0:
             near = False

@@ -407,7 +407,7 @@ def update(
     joint = use.decides and use.apart and not believed and not decided and (sensors_decide or not sensed)
     code, mode_residual = decide(
         use, joint, surfaces, hang_idle, stop_since, stance, least_load, believed, settled, settings, given, decided,
-        belief, weight, gripping, problem, here, tracker, mode, warm, solver, scratch, ground, out,
+        belief, weight, gripping, problem, here, noise_sigma, tracker, mode, warm, solver, scratch, ground, out,
     )  # fmt: skip
     if not decided:
         heed_tracker(surfaces, alone if joint else closed, weight, gap, gap_sigmas, travel, belief, out)

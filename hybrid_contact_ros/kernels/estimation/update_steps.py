@@ -75,7 +75,7 @@ _EFFORT, _UNIQUE, _FORCES = int(Validity.EFFORT), int(Validity.MODE_UNIQUE), int
 @kernel
 def decide(
     use, joint, surface, idle, stopped, stance, least_load, believed, settled, settings, given, decided, belief, weight,
-    robot, problem, here, tracker, mode, warm, solver, scratch, ground, out,
+    robot, problem, here, noise, tracker, mode, warm, solver, scratch, ground, out,
 ):  # fmt: skip
     """Solve for the mode of the contacts that may carry force, and decide which of them are closed.
 
@@ -97,7 +97,7 @@ def decide(
     told = believed or decided or joint  # something else than the tracker tells of what seems to be at rest
     candidates(
         settings.gap_on, ground.gap_offs, told, settings.velocity_tolerance, ground.rate_offs, follows,
-        gap, rate, here.slip_speed, stopped, touching,
+        gap, rate, noise, here.slip_speed, stopped, touching,
     )  # fmt: skip
     for i in range(touching.shape[0]):
         if decided and closed[i]:
